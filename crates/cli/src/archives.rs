@@ -1,0 +1,222 @@
+//! Roots that are archives: fetched by `net`, unpacked by `skill`, kept by address in a cache.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use metier_net::{Client, ClientOptions, Download, DownloadRequest};
+use metier_skill::archive::{self, ArchiveError, Limits, UnpackRequest};
+use metier_skill::diagnostic::Code;
+use metier_skill::files::Digest;
+use metier_skill::problem::Problem;
+use serde::{Deserialize, Serialize};
+
+use crate::environment::Environment;
+use crate::failure::Failure;
+
+/// An address that was asked this recently is not asked again.
+const FRESH: Duration = Duration::from_secs(5 * 60);
+
+type Located = (PathBuf, Option<Problem>);
+
+/// The folder of skills that a setting names: the folder itself, or where its archive is unpacked.
+///
+/// A copy that could not be brought up to date is used, with a remark.
+pub(crate) fn locate(place: &str, environment: &Environment) -> Result<Located, Box<Problem>> {
+    let (address, pin) = split_pin(place)?;
+    if address.starts_with("https://") || address.starts_with("http://") {
+        return Archive::new(address, pin, environment).locate();
+    }
+    let path = match address.strip_prefix("file://") {
+        Some(path) => PathBuf::from(path),
+        None => environment.expand(address, &environment.folder),
+    };
+    if !path.is_file() {
+        return Ok((path, None));
+    }
+    let name = path.to_string_lossy();
+    let archive = Archive::new(&name, pin, environment);
+    let folder = archive.unpack_file(&path).map_err(|failure| archive.refused(&failure))?;
+    Ok((folder, None))
+}
+
+/// Takes `#sha256=…` off an address.
+fn split_pin(place: &str) -> Result<(&str, Option<Digest>), Box<Problem>> {
+    let Some((address, pin)) = place.split_once("#sha256=") else { return Ok((place, None)) };
+    match Digest::from_hex(pin) {
+        Some(digest) => Ok((address, Some(digest))),
+        None => Err(Box::new(Problem::new(
+            Code::ArchiveRefused,
+            Path::new(address),
+            "what follows `#sha256=` is not a digest of 64 hexadecimal digits",
+        ))),
+    }
+}
+
+/// An archive and its place in the cache.
+struct Archive<'a> {
+    address: &'a str,
+    pin: Option<Digest>,
+    cache: PathBuf,
+}
+
+/// What is known of the copy in the cache.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Record {
+    address: String,
+    etag: Option<String>,
+    last_modified: Option<String>,
+    sha256: Digest,
+    checked: u64,
+}
+
+impl<'a> Archive<'a> {
+    fn new(address: &'a str, pin: Option<Digest>, environment: &Environment) -> Self {
+        let caches = match environment.variable("SKILLS_CACHE_DIR") {
+            Some(folder) => environment.expand(folder, &environment.folder),
+            None => environment.state().join("cache/roots"),
+        };
+        let key = Digest::of_bytes(address.as_bytes()).to_string();
+        Self { address, pin, cache: caches.join(&key[..32]) }
+    }
+
+    fn locate(&self) -> Result<Located, Box<Problem>> {
+        let record = self.record().filter(|record| self.is_wanted(record.sha256));
+        if let Some(record) = &record
+            && (self.pin.is_some() || record.is_fresh())
+        {
+            return Ok((self.folder(record.sha256), None));
+        }
+        match self.fetch(record.as_ref()) {
+            Ok(folder) => Ok((folder, None)),
+            Err(failure) => match record {
+                None => Err(self.refused(&failure)),
+                Some(record) => {
+                    let message = format!("the copy at hand is used: {failure}");
+                    let mut remark =
+                        Problem::new(Code::ArchiveRefused, Path::new(self.address), message);
+                    remark.severity = metier_skill::diagnostic::Severity::Warning;
+                    Ok((self.folder(record.sha256), Some(remark)))
+                }
+            },
+        }
+    }
+
+    fn refused(&self, failure: &Failure) -> Box<Problem> {
+        Box::new(Problem::new(Code::ArchiveRefused, Path::new(self.address), failure.to_string()))
+    }
+
+    fn is_wanted(&self, digest: Digest) -> bool {
+        self.pin.is_none_or(|pin| pin == digest)
+    }
+
+    fn folder(&self, digest: Digest) -> PathBuf {
+        self.cache.join(digest.to_string())
+    }
+
+    /// The record of a copy that is there.
+    fn record(&self) -> Option<Record> {
+        let text = fs::read_to_string(self.cache.join("record.json")).ok()?;
+        let record: Record = serde_json::from_str(&text).ok()?;
+        self.folder(record.sha256).is_dir().then_some(record)
+    }
+
+    fn fetch(&self, known: Option<&Record>) -> Result<PathBuf, Failure> {
+        fs::create_dir_all(&self.cache)?;
+        let mut file = tempfile::tempfile_in(&self.cache)?;
+        let client = Client::new(&ClientOptions::STANDARD).map_err(|error| Failure::of(&error))?;
+        let request = DownloadRequest {
+            url: self.address,
+            etag: known.and_then(|record| record.etag.as_deref()),
+            last_modified: known.and_then(|record| record.last_modified.as_deref()),
+        };
+        let download =
+            client.download_blocking(&request, &mut file).map_err(|error| Failure::of(&error))?;
+        match (download, known) {
+            (Download::NotModified, Some(known)) => {
+                self.remember(&Record { checked: now(), ..known.clone() })?;
+                Ok(self.folder(known.sha256))
+            }
+            (Download::NotModified, None) => {
+                Err(Failure::new("the server says that nothing changed, but there is no copy"))
+            }
+            (Download::Fetched(fetched), _) => {
+                let digest = Digest::from_hex(&fetched.sha256)
+                    .ok_or_else(|| Failure::new("the digest of the download is not one"))?;
+                let folder = self.unpack(file, digest)?;
+                self.remember(&Record {
+                    address: self.address.to_owned(),
+                    etag: fetched.etag,
+                    last_modified: fetched.last_modified,
+                    sha256: digest,
+                    checked: now(),
+                })?;
+                if let Some(old) = known.filter(|old| old.sha256 != digest) {
+                    let _may_be_in_use = fs::remove_dir_all(self.folder(old.sha256));
+                }
+                Ok(folder)
+            }
+        }
+    }
+
+    fn unpack_file(&self, path: &Path) -> Result<PathBuf, Failure> {
+        let mut file = File::open(path)?;
+        let limit = Limits::STANDARD.max_archive_bytes;
+        if file.metadata()?.len() > limit {
+            return Err(Failure::new(format!("the archive is larger than {limit} bytes")));
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        self.unpack(file, Digest::of_bytes(&bytes))
+    }
+
+    fn unpack(&self, mut file: File, digest: Digest) -> Result<PathBuf, Failure> {
+        if !self.is_wanted(digest) {
+            return Err(Failure::new(format!(
+                "its digest is {digest}, and not the one it is pinned to"
+            )));
+        }
+        let folder = self.folder(digest);
+        if folder.is_dir() {
+            return Ok(folder);
+        }
+        fs::create_dir_all(&self.cache)?;
+        file.seek(SeekFrom::Start(0))?;
+        let request = UnpackRequest {
+            name: self.address,
+            into: &folder,
+            skill_folder: &skill_folder(self.address),
+            limits: &Limits::STANDARD,
+        };
+        match archive::unpack(io::BufReader::new(file), &request) {
+            Ok(_) | Err(ArchiveError::TargetExists { .. }) => Ok(folder),
+            Err(error) => Err(Failure::of(&error)),
+        }
+    }
+
+    fn remember(&self, record: &Record) -> Result<(), Failure> {
+        let mut beside = tempfile::NamedTempFile::new_in(&self.cache)?;
+        let text = serde_json::to_string_pretty(record).map_err(|error| Failure::of(&error))?;
+        beside.write_all(text.as_bytes())?;
+        beside.persist(self.cache.join("record.json")).map_err(|error| Failure::of(&error))?;
+        Ok(())
+    }
+}
+
+impl Record {
+    fn is_fresh(&self) -> bool {
+        now().checked_sub(self.checked).is_some_and(|age| age < FRESH.as_secs())
+    }
+}
+
+/// The folder for a bare `SKILL.md`: the one it is in at its address.
+fn skill_folder(address: &str) -> String {
+    let parts: Vec<&str> = address.split('/').filter(|part| !part.is_empty()).collect();
+    let parent = parts.len().checked_sub(2).and_then(|at| parts.get(at));
+    parent.map_or_else(|| "skill".to_owned(), |parent| (*parent).to_owned())
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,256 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// A runtime for Agent Skills: find them, judge them, tell a model about them
+#[derive(Debug, Parser)]
+#[command(name = "metier", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+
+    /// Say nothing but the answer
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Look at skills: which there are, which work, what they cost
+    Skills(SkillsArgs),
+    /// Check a skill as the format's reference tool does
+    Validate {
+        /// A skill's folder, or its SKILL.md
+        path: PathBuf,
+    },
+    /// Print the properties of a skill as JSON
+    ReadProperties {
+        /// A skill's folder, or its SKILL.md
+        path: PathBuf,
+    },
+    /// Print the <available_skills> block for some skills
+    ToPrompt {
+        /// Skills' folders, or their SKILL.md files
+        paths: Vec<PathBuf>,
+    },
+    /// Trust the skills of a project as they are now
+    Trust(TrustArgs),
+    /// Look at the settings
+    Config {
+        /// What to do.
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
+    /// Print the reference of the command line or of the settings as Markdown
+    #[command(name = "__reference", hide = true)]
+    Reference {
+        /// The settings instead of the command line
+        #[arg(long)]
+        config: bool,
+    },
+}
+
+/// `metier skills`.
+#[derive(Debug, Args)]
+pub(crate) struct SkillsArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: SkillsCommand,
+    /// Where to look.
+    #[command(flatten)]
+    pub sources: SourceArgs,
+}
+
+/// Where to look for skills, and which to use.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Sources")]
+pub(crate) struct SourceArgs {
+    /// Search this folder too; its skills win over all others
+    #[arg(long = "skills-dir", value_name = "DIR", global = true)]
+    pub skills_dirs: Vec<PathBuf>,
+    /// Search only the folders given with --skills-dir
+    #[arg(long, global = true)]
+    pub no_default_sources: bool,
+    /// Use the skills of the project without asking whether it is trusted
+    #[arg(long, global = true)]
+    pub trust_project: bool,
+    /// Use only skills of this name or glob
+    #[arg(long = "skill", value_name = "NAME", global = true)]
+    pub only: Vec<String>,
+    /// Use no skills
+    #[arg(long, global = true)]
+    pub no_skills: bool,
+    /// Look as this agent does
+    #[arg(long, value_name = "ID", default_value = "default", global = true)]
+    pub agent: String,
+}
+
+/// The commands of `metier skills`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SkillsCommand {
+    /// List the skills that were found
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        /// Show also skills that are switched off, and notes
+        #[arg(long)]
+        all: bool,
+    },
+    /// Show what is known of a skill
+    Info {
+        /// The skill
+        name: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Explain why a skill is used, or why not
+    Explain {
+        /// The skill
+        name: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the docs of a skill, or print one
+    Docs {
+        /// The skill
+        name: String,
+        /// The doc, by its path
+        doc: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Find skills for what you want to do
+    Search {
+        /// What you want to do, in your words
+        #[arg(required = true)]
+        query: Vec<String>,
+        /// How many to show
+        #[arg(long, value_name = "N", default_value_t = 10)]
+        limit: usize,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print what a model is told of the skills
+    Catalog {
+        /// Tokens it may cost
+        #[arg(long, value_name = "N")]
+        tokens: Option<usize>,
+        /// How to write it
+        #[arg(long, value_name = "FORMAT", default_value = "lines")]
+        format: CatalogFormat,
+        /// Print JSON, with the report
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what each skill costs a model, in each layer
+    Tokens {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check skills, and mend what can be mended
+    Lint {
+        /// Skills, their files, or folders with skills; all skills if none is given
+        paths: Vec<PathBuf>,
+        /// Hold them to the letter of the format
+        #[arg(long)]
+        strict: bool,
+        /// Apply the fixes that are safe
+        #[arg(long)]
+        fix: bool,
+        /// How to write the findings
+        #[arg(long, value_name = "FORMAT", default_value = "human")]
+        format: LintFormat,
+        /// Short for --format json
+        #[arg(long, conflicts_with = "format")]
+        json: bool,
+    },
+    /// Make a new skill to start from
+    New {
+        /// Its name
+        name: String,
+        /// Where to make its folder
+        #[arg(long, value_name = "DIR", default_value = ".")]
+        dir: PathBuf,
+        /// What it does and when to use it
+        #[arg(long, value_name = "TEXT")]
+        description: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// How a catalog is written.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum CatalogFormat {
+    /// One line a skill.
+    Lines,
+    /// <available_skills>.
+    Xml,
+}
+
+/// How findings are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LintFormat {
+    /// With excerpts, for people.
+    Human,
+    /// One array.
+    Json,
+    /// SARIF 2.1.0, for code hosts.
+    Sarif,
+}
+
+/// `metier trust`.
+#[derive(Debug, Args)]
+pub(crate) struct TrustArgs {
+    /// The project; the one you are in if none is given
+    pub path: Option<PathBuf>,
+    /// List the trusted projects
+    #[arg(long, conflicts_with_all = ["revoke", "path"])]
+    pub list: bool,
+    /// Trust the project no longer
+    #[arg(long)]
+    pub revoke: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The commands of `metier config`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Show the settings in force, and where each comes from
+    Show {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        /// Show also settings that nobody set
+        #[arg(long)]
+        all: bool,
+    },
+}

@@ -1,0 +1,35 @@
+//! The commands. Each takes what it needs and returns an exit code.
+
+mod config;
+mod format;
+mod reference;
+mod skills;
+mod trust;
+
+use crate::args::{Command, ConfigCommand};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Runs a command that needs no settings; `None` if this one does.
+pub(crate) fn without_settings(command: &Command, output: Output) -> Option<Result<u8, Failure>> {
+    Some(match command {
+        Command::Validate { path } => Ok(format::validate(path, output)),
+        Command::ReadProperties { path } => format::read_properties(path, output),
+        Command::ToPrompt { paths } => Ok(format::to_prompt(paths, output)),
+        Command::Reference { config } => Ok(reference::print(*config, output)),
+        _ => return None,
+    })
+}
+
+/// Runs a command.
+pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
+    match command {
+        Command::Skills(arguments) => skills::run(arguments, context),
+        Command::Trust(arguments) => trust::run(&arguments, context),
+        Command::Config { command: ConfigCommand::Show { json, all } } => {
+            Ok(config::show(context, json, all))
+        }
+        other => without_settings(&other, context.output).unwrap_or(Ok(crate::failure::USAGE)),
+    }
+}

@@ -1,0 +1,155 @@
+//! `metier skills explain`: the whole chain, from where a skill was found to who may start it.
+
+use metier_skill::catalog::Format;
+use metier_skill::diagnostic::Severity;
+use metier_skill::library::{Entry, Snapshot};
+use metier_skill::problem::Problem;
+use serde_json::{Value, json};
+
+use crate::args::SourceArgs;
+use crate::commands::skills::list::ListedProblem;
+use crate::context::Context;
+use crate::failure::{Failure, OK};
+use crate::output::{plain, severity_style, style, styled};
+
+/// Explains one skill.
+pub(super) fn run(
+    context: &Context,
+    sources: &SourceArgs,
+    name: &str,
+    json: bool,
+) -> Result<u8, Failure> {
+    let snapshot = context.library(sources)?;
+    let entry = match context.find(&snapshot, name) {
+        Ok(entry) => entry,
+        Err(failure) => return Err(unusable(&snapshot, name).unwrap_or(failure)),
+    };
+    let form = form_in_catalog(&snapshot, entry, context.catalog_tokens());
+    let problems = problems_of(&snapshot, entry);
+    if json {
+        context.output.json(&as_json(entry, &form, &problems));
+    } else {
+        context.output.print(&page(entry, &form, &problems));
+    }
+    Ok(OK)
+}
+
+/// A skill of this folder that was found, but whose header cannot be used.
+fn unusable(snapshot: &Snapshot, name: &str) -> Option<Failure> {
+    let in_folder = |problem: &&Problem| {
+        let folder = problem.path.parent().and_then(|folder| folder.file_name());
+        problem.severity == Severity::Error && folder.is_some_and(|folder| folder == name)
+    };
+    let problem = snapshot.problems.iter().find(in_folder)?;
+    let place = format!("{}:{}:{}", problem.path.display(), problem.line, problem.column);
+    let failure = Failure::new(format!(
+        "`{name}` was found and cannot be used: {place}: {}",
+        problem.message
+    ));
+    Some(match &problem.help {
+        Some(help) => failure.hint(help.clone()),
+        None => failure,
+    })
+}
+
+/// How the catalog shows a skill, and at what cost.
+struct Form {
+    name: &'static str,
+    tokens: usize,
+}
+
+fn form_in_catalog(snapshot: &Snapshot, entry: &Entry, budget: usize) -> Form {
+    if !entry.is_model_visible() {
+        return Form { name: "not listed", tokens: 0 };
+    }
+    let catalog = snapshot.catalog(budget, Format::Lines);
+    let start = format!("- {}", entry.name);
+    let full = format!("{start}: {}", metier_skill::catalog::one_line(&entry.manifest.description));
+    let line = catalog.text.lines().find(|line| {
+        line.strip_prefix(&start).is_some_and(|rest| rest.is_empty() || rest.starts_with(": "))
+    });
+    let tokens = line.map_or(0, |line| metier_skill::tokens::count(line) + 1);
+    let name = match line {
+        None => "found by search only",
+        Some(line) if line == full => "in full",
+        Some(line) if line == start => "by name only",
+        Some(_) => "with a shortened description",
+    };
+    Form { name, tokens }
+}
+
+fn problems_of<'a>(snapshot: &'a Snapshot, entry: &Entry) -> Vec<&'a Problem> {
+    let file = entry.place.file();
+    let about = |problem: &&Problem| problem.path == file || entry.shadows.contains(&problem.path);
+    snapshot.problems.iter().filter(about).collect()
+}
+
+fn as_json(entry: &Entry, form: &Form, problems: &[&Problem]) -> Value {
+    let blocks: Vec<Value> = entry
+        .verdict
+        .blocks
+        .iter()
+        .map(
+            |block| json!({ "reason": block.to_string(), "remedy": block.remedy(&entry.manifest) }),
+        )
+        .collect();
+    json!({
+        "name": entry.name,
+        "source": entry.source.label(),
+        "path": entry.place.file(),
+        "shadows": entry.shadows,
+        "eligible": entry.verdict.is_eligible(),
+        "blocks": blocks,
+        "missing": entry.verdict.missing(),
+        "catalog": { "form": form.name, "tokens": form.tokens },
+        "model_visible": entry.is_model_visible(),
+        "user_invocable": entry.is_user_invocable(),
+        "problems": problems.iter().map(|it| ListedProblem::from(*it)).collect::<Vec<_>>(),
+    })
+}
+
+fn page(entry: &Entry, form: &Form, problems: &[&Problem]) -> String {
+    let mut text = format!("{}\n", styled(style::NAME, plain(entry.name.as_str())));
+    let mut step = |name: &str, value: String| {
+        text.push_str(&format!("{}  {value}\n", styled(style::DIM, format!("{name:>9}"))));
+    };
+    step(
+        "found",
+        format!("{} ({})", plain(&entry.place.file().display().to_string()), entry.source),
+    );
+    for shadow in &entry.shadows {
+        step("hides", plain(&shadow.display().to_string()));
+    }
+    if entry.verdict.is_eligible() {
+        step("eligible", styled(style::GOOD, "yes"));
+    } else {
+        step("eligible", styled(style::WARN, "no"));
+        for block in &entry.verdict.blocks {
+            step("because", plain(&block.to_string()));
+            if let Some(remedy) = block.remedy(&entry.manifest) {
+                step("remedy", plain(&remedy));
+            }
+        }
+    }
+    let cost = if form.tokens > 0 { format!(", {} tokens", form.tokens) } else { String::new() };
+    step("catalog", format!("{}{cost}", form.name));
+    step("started", started_by(entry));
+    for problem in problems {
+        let severity = styled(severity_style(problem.severity), problem.severity);
+        let place = format!("line {}", problem.line);
+        step(
+            "noticed",
+            format!("{severity}: {place}: {} [{}]", plain(&problem.message), problem.code),
+        );
+    }
+    text
+}
+
+fn started_by(entry: &Entry) -> String {
+    match (entry.is_model_visible(), entry.is_user_invocable()) {
+        (true, true) => "by a model, or by a person".to_owned(),
+        (true, false) => "by a model only".to_owned(),
+        (false, true) => "by a person only".to_owned(),
+        (false, false) => "by nobody".to_owned(),
+    }
+}

@@ -1,0 +1,188 @@
+//! `metier skills list`.
+
+use std::path::{Path, PathBuf};
+
+use metier_skill::catalog::CatalogReport;
+use metier_skill::diagnostic::{Code, Severity};
+use metier_skill::library::{Block, Entry, Missing, Snapshot};
+use metier_skill::problem::Problem;
+use serde::Serialize;
+
+use crate::args::SourceArgs;
+use crate::context::Context;
+use crate::failure::{Failure, OK};
+use crate::output::{Align, Column, Table, plain, style, styled};
+
+/// The shape of the JSON; it changes when a reader would have to.
+const VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Listing<'a> {
+    version: u32,
+    skills: Vec<ListedSkill<'a>>,
+    problems: Vec<ListedProblem<'a>>,
+    catalog: CatalogReport,
+}
+
+#[derive(Serialize)]
+struct ListedSkill<'a> {
+    name: &'a str,
+    description: &'a str,
+    source: &'static str,
+    path: PathBuf,
+    eligible: bool,
+    model_visible: bool,
+    user_invocable: bool,
+    missing: Missing,
+    shadows: &'a [PathBuf],
+}
+
+/// A problem as programs read it.
+#[derive(Serialize)]
+pub(super) struct ListedProblem<'a> {
+    code: Code,
+    severity: Severity,
+    path: &'a Path,
+    line: usize,
+    column: usize,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<&'a str>,
+}
+
+impl<'a> From<&'a Problem> for ListedProblem<'a> {
+    fn from(problem: &'a Problem) -> Self {
+        Self {
+            code: problem.code,
+            severity: problem.severity,
+            path: &problem.path,
+            line: problem.line,
+            column: problem.column,
+            message: &problem.message,
+            help: problem.help.as_deref(),
+        }
+    }
+}
+
+/// Lists the skills that were found.
+pub(super) fn run(
+    context: &Context,
+    sources: &SourceArgs,
+    json: bool,
+    all: bool,
+) -> Result<u8, Failure> {
+    let snapshot = context.library(sources)?;
+    let shown: Vec<&Entry> =
+        snapshot.entries.iter().filter(|it| all || !it.verdict.is_switched_off()).collect();
+    let problems: Vec<&Problem> =
+        snapshot.problems.iter().filter(|it| all || it.severity > Severity::Note).collect();
+    if json {
+        context.output.json(&listing(&shown, &problems, snapshot.catalog.report));
+    } else {
+        print_table(context, &shown);
+        context.output.problems(problems.iter().copied());
+        context.output.say(&summary(context, &snapshot, shown.len()));
+    }
+    Ok(OK)
+}
+
+fn listing<'a>(
+    entries: &[&'a Entry],
+    problems: &[&'a Problem],
+    catalog: CatalogReport,
+) -> Listing<'a> {
+    let skills = entries.iter().map(|entry| ListedSkill {
+        name: entry.name.as_str(),
+        description: &entry.manifest.description,
+        source: entry.source.label(),
+        path: entry.place.file(),
+        eligible: entry.verdict.is_eligible(),
+        model_visible: entry.is_model_visible(),
+        user_invocable: entry.is_user_invocable(),
+        missing: entry.verdict.missing(),
+        shadows: &entry.shadows,
+    });
+    Listing {
+        version: VERSION,
+        skills: skills.collect(),
+        problems: problems.iter().map(|problem| ListedProblem::from(*problem)).collect(),
+        catalog,
+    }
+}
+
+fn print_table(context: &Context, entries: &[&Entry]) {
+    if entries.is_empty() {
+        return;
+    }
+    let column = |heading, align, fills| Column { heading, align, fills };
+    let mut table = Table::new(&[
+        column("NAME", Align::Left, false),
+        column("SOURCE", Align::Left, false),
+        column("STATUS", Align::Left, false),
+        column("TOKENS", Align::Right, false),
+        column("DESCRIPTION", Align::Left, true),
+    ]);
+    for entry in entries {
+        let (state, text) = status(entry);
+        let cost = entry.tokens.name as usize + entry.tokens.description();
+        table.row(vec![
+            (style::NAME, plain(entry.name.as_str())),
+            (style::DIM, entry.source.label().to_owned()),
+            (state, text),
+            (style::DIM, cost.to_string()),
+            (
+                anstyle::Style::new(),
+                plain(&metier_skill::catalog::one_line(&entry.manifest.description)),
+            ),
+        ]);
+    }
+    context.output.print(&table.render(context.output.width()));
+}
+
+/// The state of a skill in a few words.
+pub(super) fn status(entry: &Entry) -> (anstyle::Style, String) {
+    let Some(first) = entry.verdict.blocks.first() else {
+        return if entry.manifest.invocation.by_model {
+            (style::GOOD, "ready".to_owned())
+        } else {
+            (style::GOOD, "by command".to_owned())
+        };
+    };
+    let more = entry.verdict.blocks.len() - 1;
+    let text = match first {
+        Block::SkillsOff | Block::Disabled { .. } => "off".to_owned(),
+        Block::Denied { .. } => "denied".to_owned(),
+        Block::NotAllowed { .. } => "not allowed".to_owned(),
+        Block::Untrusted => "untrusted".to_owned(),
+        Block::Changed { .. } => "changed".to_owned(),
+        Block::Remote => "remote".to_owned(),
+        Block::Unreadable { .. } => "unreadable".to_owned(),
+        Block::Os { wanted } => format!("needs {}", wanted.join("/")),
+        Block::Env { name } => format!("needs ${name}"),
+        Block::Config { key } => format!("needs {key}"),
+        Block::Bin { name } => format!("needs {name}"),
+        Block::AnyBin { names } => format!("needs {}", names.join("/")),
+    };
+    let text = if more > 0 { format!("{text} +{more}") } else { text };
+    (style::WARN, plain(&text))
+}
+
+fn summary(context: &Context, snapshot: &Snapshot, shown: usize) -> String {
+    let total = snapshot.entries.len();
+    let ready = snapshot.entries.iter().filter(|entry| entry.verdict.is_eligible()).count();
+    let report = snapshot.catalog.report;
+    let mut parts = vec![
+        format!("{total} {}, {ready} ready", if total == 1 { "skill" } else { "skills" }),
+        format!("catalog {} of {} tokens", report.tokens, context.catalog_tokens()),
+    ];
+    if total > shown {
+        parts.push(format!("{} switched off (--all shows them)", total - shown));
+    }
+    if report.shortened + report.names_only + report.unlisted > 0 {
+        parts.push(format!(
+            "{} shortened, {} by name only, {} by search only",
+            report.shortened, report.names_only, report.unlisted
+        ));
+    }
+    styled(style::DIM, parts.join(" · "))
+}

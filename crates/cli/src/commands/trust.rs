@@ -1,0 +1,130 @@
+//! `metier trust`: a person says that the skills of a project may be used as they are.
+
+use std::path::{Path, PathBuf};
+
+use metier_skill::discover::{ScanOptions, scan};
+use metier_skill::library::{TrustStore, TrustedProject};
+use serde_json::json;
+
+use crate::args::TrustArgs;
+use crate::context::Context;
+use crate::failure::{FAILED, Failure, OK};
+use crate::output::{plain, style, styled};
+use crate::roots::Project;
+
+/// Lists, trusts or revokes.
+pub(super) fn run(arguments: &TrustArgs, context: &Context) -> Result<u8, Failure> {
+    let mut store = TrustStore::load(&context.trust_file())?;
+    if arguments.list {
+        return Ok(list(&store, arguments.json, context));
+    }
+    let project = project(arguments.path.as_deref(), context)?;
+    if arguments.revoke {
+        return revoke(&mut store, &project, arguments.json, context);
+    }
+    trust(&mut store, &project, arguments.json, context)
+}
+
+fn project(path: Option<&Path>, context: &Context) -> Result<Project, Failure> {
+    let here = &context.environment.folder;
+    let folder = path.map_or_else(|| here.clone(), |path| here.join(path));
+    let real = std::fs::canonicalize(&folder)
+        .map_err(|error| Failure::usage(format!("{}: {error}", folder.display())))?;
+    // The working directory is named as the person sees it; so are its skills.
+    let project = Project::of(if path.is_some() { &real } else { here });
+    if project.root.join(".metier") == context.environment.state() {
+        return Err(Failure::usage("the state directory is not a project")
+            .hint("name the project: `metier trust PATH`"));
+    }
+    Ok(project)
+}
+
+fn list(store: &TrustStore, json: bool, context: &Context) -> u8 {
+    if json {
+        let projects: Vec<_> = store
+            .projects()
+            .map(|(root, project)| {
+                json!({ "path": root, "skills": project.skills.keys().collect::<Vec<_>>() })
+            })
+            .collect();
+        context.output.json(&projects);
+        return OK;
+    }
+    let mut text = String::new();
+    for (root, project) in store.projects() {
+        let count = project.skills.len();
+        let skills = styled(style::DIM, format!("{count} {}", plural(count)));
+        text.push_str(&format!("{}  {skills}\n", plain(&root.display().to_string())));
+    }
+    if text.is_empty() {
+        context.output.say("no project is trusted");
+    }
+    context.output.print(&text);
+    OK
+}
+
+fn revoke(
+    store: &mut TrustStore,
+    project: &Project,
+    json: bool,
+    context: &Context,
+) -> Result<u8, Failure> {
+    let root = project.root.display().to_string();
+    let was_trusted = store.revoke(&project.root);
+    if was_trusted {
+        store.save()?;
+    }
+    if json {
+        context.output.json(&json!({ "path": root, "revoked": was_trusted }));
+    } else if was_trusted {
+        context.output.print(&format!("no longer trusted: {}", plain(&root)));
+    } else {
+        context.output.say(&format!("{} was not trusted", plain(&root)));
+    }
+    Ok(if was_trusted { OK } else { FAILED })
+}
+
+fn trust(
+    store: &mut TrustStore,
+    project: &Project,
+    json: bool,
+    context: &Context,
+) -> Result<u8, Failure> {
+    let roots = project.roots(&context.environment, &context.settings);
+    let scans = scan(&ScanOptions { roots: &roots, cache: None });
+    let folders: Vec<PathBuf> =
+        scans.iter().flat_map(|scan| scan.found.iter().map(|found| found.folder.clone())).collect();
+    if folders.is_empty() {
+        return Err(Failure::new(format!("{} has no skills", project.root.display()))
+            .hint("skills of a project are in .metier/skills, .agents/skills or .claude/skills"));
+    }
+    let digests = context.digests();
+    let record =
+        TrustedProject::record(&project.root, folders.iter().map(PathBuf::as_path), &digests)?;
+    let count = record.skills.len();
+    store.trust(&project.root, record);
+    store.save()?;
+    digests.save();
+    if json {
+        context.output.json(&json!({ "path": project.root, "skills": folders }));
+    } else {
+        let mut text = format!(
+            "trusted: {}, {count} {}\n",
+            plain(&project.root.display().to_string()),
+            plural(count)
+        );
+        for folder in &folders {
+            let shown = folder.strip_prefix(&project.root).unwrap_or(folder);
+            text.push_str(&format!("  {}\n", plain(&shown.display().to_string())));
+        }
+        context.output.print(&text);
+    }
+    for scan in &scans {
+        context.report(&scan.problems);
+    }
+    Ok(OK)
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "skill" } else { "skills" }
+}

@@ -1,0 +1,195 @@
+//! What every command about skills needs: settings, roots, and the snapshot made of them.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use metier_skill::diagnostic::{Code, Severity};
+use metier_skill::discover::BundledSkill;
+use metier_skill::files::{DigestCache, TokenCache};
+use metier_skill::library::{
+    self, Choices, Entry, LibraryOptions, Machine, Patterns, Place, Snapshot, TrustPolicy,
+    TrustStore,
+};
+use metier_skill::problem::Problem;
+
+use crate::args::SourceArgs;
+use crate::bundled::BUNDLED;
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::roots::{Project, Roots};
+use crate::settings::{self, Settings};
+
+/// The state of one run of the program.
+#[derive(Debug)]
+pub(crate) struct Context {
+    /// The world outside.
+    pub environment: Environment,
+    /// The settings in force.
+    pub settings: Settings,
+    /// Where answers go.
+    pub output: Output,
+}
+
+impl Context {
+    /// Loads the settings.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be understood.
+    pub(crate) fn new(environment: Environment, output: Output) -> Result<Self, Failure> {
+        let project = Project::of(&environment.folder);
+        let settings = settings::load(&environment, &project.configured_folders(&environment))?;
+        Ok(Self { environment, settings, output })
+    }
+
+    /// Where things that save time are kept.
+    pub(crate) fn cache(&self) -> PathBuf {
+        self.environment.state().join("cache")
+    }
+
+    /// Where trust in projects is kept.
+    pub(crate) fn trust_file(&self) -> PathBuf {
+        self.environment.state().join("trust.json")
+    }
+
+    /// Digests of files that were read before.
+    pub(crate) fn digests(&self) -> DigestCache {
+        DigestCache::open(self.cache().join("digests"))
+    }
+
+    /// Token counts of files that were read before.
+    pub(crate) fn token_counts(&self) -> TokenCache {
+        TokenCache::open(self.cache().join("tokens"))
+    }
+
+    /// Tokens the catalog may cost.
+    pub(crate) fn catalog_tokens(&self) -> usize {
+        let named = self.settings.count("skills.catalog_tokens");
+        named.unwrap_or_else(|| metier_skill::catalog::default_budget(None))
+    }
+
+    /// The skills there are.
+    ///
+    /// # Errors
+    ///
+    /// When a filter cannot be read.
+    pub(crate) fn library(&self, sources: &SourceArgs) -> Result<Snapshot, Failure> {
+        let Roots { roots, problems } = Roots::find(&self.environment, &self.settings, sources);
+        let choices = self.choices(sources)?;
+        let path = self.environment.path();
+        let machine = Machine {
+            os: std::env::consts::OS,
+            path: &path,
+            env: &|name| self.environment.variable(name).is_some(),
+            config: &|name| self.settings.is_true(name),
+            programs: RefCell::new(HashMap::new()),
+        };
+        let digests = self.digests();
+        let (store, trust_problem) = self.trust_store();
+        let trust = if sources.trust_project {
+            TrustPolicy::All
+        } else {
+            TrustPolicy::Recorded { store: &store, digests: &digests }
+        };
+        let bundled: &[BundledSkill] = if sources.no_default_sources { &[] } else { BUNDLED };
+        let cache = self.cache();
+        let mut snapshot = library::build(&LibraryOptions {
+            roots: &roots,
+            bundled,
+            remote: &[],
+            choices: &choices,
+            machine: &machine,
+            trust,
+            cache: Some(&cache),
+            catalog_tokens: self.catalog_tokens(),
+        });
+        digests.save();
+        snapshot.problems.extend(problems);
+        snapshot.problems.extend(trust_problem);
+        snapshot.problems.extend(self.settings.problems.iter().cloned());
+        snapshot.problems.sort();
+        Ok(snapshot)
+    }
+
+    /// The skill of a name, usable or not.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, with the names that come closest.
+    pub(crate) fn find<'a>(
+        &self,
+        snapshot: &'a Snapshot,
+        name: &str,
+    ) -> Result<&'a Entry, Failure> {
+        snapshot.find(name).ok_or_else(|| {
+            let failure = Failure::new(format!("there is no skill `{name}`"));
+            match nearest(snapshot, name) {
+                Some(other) => failure.hint(format!("did you mean `{other}`?")),
+                None => failure.hint("`metier skills list --all` shows every skill that was found"),
+            }
+        })
+    }
+
+    /// The folder of a skill; a bundled one is unpacked first.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be unpacked, or is not here.
+    pub(crate) fn folder_of(&self, entry: &Entry) -> Result<PathBuf, Failure> {
+        match &entry.place {
+            Place::Folder { folder, .. } => Ok(folder.clone()),
+            Place::Bundled(skill) => {
+                skill.unpack(&self.environment.state().join("content")).map_err(|error| {
+                    Failure::new(format!(
+                        "cannot unpack the bundled skill `{}`: {error}",
+                        entry.name
+                    ))
+                })
+            }
+            Place::Remote(address) => {
+                Err(Failure::new(format!("`{}` is on another server, at {address}", entry.name)))
+            }
+        }
+    }
+
+    /// Says what is wrong, unless it is only worth a note.
+    pub(crate) fn report(&self, problems: &[Problem]) {
+        self.output.problems(problems.iter().filter(|it| it.severity > Severity::Note));
+    }
+
+    fn choices(&self, sources: &SourceArgs) -> Result<Choices, Failure> {
+        let mut choices = self.settings.choices(&sources.agent)?;
+        if sources.no_skills {
+            choices.enabled = false;
+        }
+        if !sources.only.is_empty() {
+            choices.allowed.push(("`--skill`".to_owned(), Patterns::new(&sources.only)?));
+        }
+        Ok(choices)
+    }
+
+    /// Recorded trust; a file that cannot be read trusts nobody, and that is said.
+    fn trust_store(&self) -> (TrustStore, Option<Problem>) {
+        let file = self.trust_file();
+        match TrustStore::load(&file) {
+            Ok(store) => (store, None),
+            Err(error) => {
+                let problem =
+                    Problem::new(Code::Untrusted, &file, format!("{error}; nobody is trusted"));
+                (TrustStore::default(), Some(problem))
+            }
+        }
+    }
+}
+
+/// The name that begins alike or contains what was asked for.
+fn nearest<'a>(snapshot: &'a Snapshot, name: &str) -> Option<&'a str> {
+    let names = || snapshot.entries.iter().map(|entry| entry.name.as_str());
+    let wanted = name.to_lowercase();
+    let start: String = wanted.chars().take(3).collect();
+    names()
+        .find(|other| other.to_lowercase().contains(&wanted) || wanted.contains(other))
+        .or_else(|| names().find(|other| other.starts_with(&start)))
+}

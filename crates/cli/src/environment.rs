@@ -1,0 +1,60 @@
+//! The world outside, read once: variables, home, working directory.
+#![expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+
+use std::collections::BTreeMap;
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// What the process was started with.
+#[derive(Clone, Debug)]
+pub(crate) struct Environment {
+    /// The home directory, if there is one.
+    pub home: Option<PathBuf>,
+    /// The working directory.
+    pub folder: PathBuf,
+    /// Every variable that is text.
+    pub variables: BTreeMap<String, String>,
+}
+
+impl Environment {
+    /// Reads it.
+    ///
+    /// # Errors
+    ///
+    /// When there is no working directory.
+    pub(crate) fn read() -> std::io::Result<Self> {
+        let variables: BTreeMap<String, String> = env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        let home = variables.get("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+        Ok(Self { home, folder: env::current_dir()?, variables })
+    }
+
+    /// A variable that is set to something.
+    pub(crate) fn variable(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(String::as_str).filter(|value| !value.trim().is_empty())
+    }
+
+    /// The state directory: `METIER_HOME`, else `~/.metier`.
+    pub(crate) fn state(&self) -> PathBuf {
+        match (self.variable("METIER_HOME"), &self.home) {
+            (Some(state), _) => self.folder.join(state),
+            (None, Some(home)) => home.join(".metier"),
+            (None, None) => self.folder.join(".metier"),
+        }
+    }
+
+    /// The folders of `PATH`.
+    pub(crate) fn path(&self) -> Vec<PathBuf> {
+        self.variables.get("PATH").map(|path| env::split_paths(path).collect()).unwrap_or_default()
+    }
+
+    /// A path as a person writes it: `~` is the home directory, the rest starts at `base`.
+    pub(crate) fn expand(&self, text: &str, base: &Path) -> PathBuf {
+        match (text.strip_prefix('~'), &self.home) {
+            (Some(""), Some(home)) => home.clone(),
+            (Some(rest), Some(home)) if rest.starts_with('/') => home.join(&rest[1..]),
+            _ => base.join(text),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The binary `metier`: arguments, then settings, then a command. The only place that prints.
+
+mod archives;
+mod args;
+mod bundled;
+mod commands;
+mod context;
+mod environment;
+mod failure;
+mod output;
+mod roots;
+mod settings;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::Cli;
+use crate::context::Context;
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::output::Output;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let environment = match Environment::read() {
+        Ok(environment) => environment,
+        Err(error) => {
+            Output::new(cli.color, cli.quiet, None).failure(&Failure::of(&error));
+            return failure::FAILED.into();
+        }
+    };
+    let output = Output::new(cli.color, cli.quiet, environment.variable("COLUMNS"));
+    match run(cli, environment, output) {
+        Ok(code) => code.into(),
+        Err(failure) => {
+            output.failure(&failure);
+            failure.code.into()
+        }
+    }
+}
+
+fn run(cli: Cli, environment: Environment, output: Output) -> Result<u8, Failure> {
+    if let Some(code) = commands::without_settings(&cli.command, output) {
+        return code;
+    }
+    let context = Context::new(environment, output)?;
+    commands::run(cli.command, &context)
+}

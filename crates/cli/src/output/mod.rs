@@ -1,0 +1,151 @@
+//! Everything that is printed goes through here: one place knows the terminal.
+
+mod plain;
+mod table;
+
+use std::io::{self, Write};
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+use metier_skill::diagnostic::Severity;
+use metier_skill::problem::Problem;
+use serde::Serialize;
+
+pub(crate) use plain::{plain, plain_block};
+pub(crate) use table::{Align, Column, Table, bar};
+
+use crate::args::Color;
+use crate::failure::Failure;
+
+/// The width of text that goes to no terminal.
+const USUAL_WIDTH: usize = 100;
+/// Text is never laid out wider or narrower than this.
+const WIDTHS: std::ops::RangeInclusive<usize> = 40..=160;
+
+/// Styles by meaning. Colour never says anything by itself.
+pub(crate) mod style {
+    use super::{AnsiColor, Style};
+
+    /// Names of skills.
+    pub(crate) const NAME: Style = AnsiColor::Cyan.on_default().bold();
+    /// Headings of columns and sections.
+    pub(crate) const HEADING: Style = Style::new().bold();
+    /// What matters less.
+    pub(crate) const DIM: Style = Style::new().dimmed();
+    /// What is fine.
+    pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+    /// What could be better.
+    pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
+    /// What is wrong.
+    pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+}
+
+/// Text in a style.
+pub(crate) fn styled(style: Style, text: impl std::fmt::Display) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// Standard output and standard error, as the person wants them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Output {
+    color: ColorChoice,
+    quiet: bool,
+    width: usize,
+}
+
+impl Output {
+    /// Finds out what the terminal can do.
+    pub(crate) fn new(color: Color, quiet: bool, columns: Option<&str>) -> Self {
+        let color = match color {
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+        };
+        let named = columns.and_then(|columns| columns.parse().ok());
+        let measured = || {
+            let size = terminal_size::terminal_size_of(io::stdout());
+            size.map(|(width, _)| usize::from(width.0))
+        };
+        let width = named.or_else(measured).unwrap_or(USUAL_WIDTH);
+        Self { color, quiet, width: width.clamp(*WIDTHS.start(), *WIDTHS.end()) }
+    }
+
+    /// Columns there are.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Prints the answer.
+    pub(crate) fn print(&self, text: &str) {
+        let mut stream = AutoStream::new(io::stdout().lock(), self.color);
+        let mut written = stream.write_all(text.as_bytes());
+        if !text.is_empty() && !text.ends_with('\n') {
+            written = written.and_then(|()| stream.write_all(b"\n"));
+        }
+        // A reader that has seen enough is no error.
+        let _closed = written.and_then(|()| stream.flush());
+    }
+
+    /// Prints the answer as JSON.
+    pub(crate) fn json(&self, value: &impl Serialize) {
+        let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
+        text.push('\n');
+        let mut stream = io::stdout().lock();
+        let _closed = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+    }
+
+    /// Says something that is not the answer.
+    pub(crate) fn say(&self, text: &str) {
+        if !self.quiet {
+            self.stderr(text);
+        }
+    }
+
+    /// Says what is wrong, a line each.
+    pub(crate) fn problems<'a>(&self, problems: impl IntoIterator<Item = &'a Problem>) {
+        for problem in problems {
+            let style = severity_style(problem.severity);
+            let severity = styled(style, problem.severity);
+            let place =
+                plain(&format!("{}:{}:{}", problem.path.display(), problem.line, problem.column));
+            let code = styled(style::DIM, format!("[{}]", problem.code));
+            self.say(&format!("{severity}: {place}: {} {code}", plain(&problem.message)));
+        }
+    }
+
+    /// Says why the command failed.
+    pub(crate) fn failure(&self, failure: &Failure) {
+        let error = styled(style::BAD, "error");
+        self.stderr(&format!("{error}: {}", plain(&failure.to_string())));
+        if let Some(hint) = &failure.hint {
+            self.stderr(&format!("{}: {}", styled(style::HEADING, "hint"), plain(hint)));
+        }
+    }
+
+    /// Says that the answer is no, quiet or not.
+    pub(crate) fn error(&self, text: &str) {
+        self.stderr(text);
+    }
+
+    /// Whether standard output is coloured, for renderers that colour by themselves.
+    pub(crate) fn is_colored(&self) -> bool {
+        match self.color {
+            ColorChoice::Auto => AutoStream::choice(&io::stdout()) != ColorChoice::Never,
+            choice => choice != ColorChoice::Never,
+        }
+    }
+
+    fn stderr(&self, text: &str) {
+        let mut stream = AutoStream::new(io::stderr().lock(), self.color);
+        let _closed = writeln!(stream, "{text}");
+    }
+}
+
+/// The style of a severity.
+pub(crate) fn severity_style(severity: Severity) -> Style {
+    match severity {
+        Severity::Error => style::BAD,
+        Severity::Warning => style::WARN,
+        Severity::Note => style::DIM,
+    }
+}

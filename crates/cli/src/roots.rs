@@ -1,0 +1,169 @@
+//! From settings and flags to the roots that are searched, the one that yields first.
+
+use std::path::{Path, PathBuf};
+
+use metier_skill::discover::{Absence, Links, Root, Source, find_plugins};
+use metier_skill::problem::Problem;
+
+use crate::archives;
+use crate::args::SourceArgs;
+use crate::environment::Environment;
+use crate::settings::Settings;
+
+/// The folders of skills in a folder of a project, the one that yields first.
+const PROJECT_FOLDERS: [&str; 3] = [".claude/skills", ".agents/skills", ".metier/skills"];
+/// The folders of skills in the home directory, the one that yields first.
+const USER_FOLDERS: [&str; 2] = [".claude/skills", ".agents/skills"];
+
+/// The project a folder is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Project {
+    /// The root of the repository, or the folder itself.
+    pub root: PathBuf,
+    /// The folders from the root down to the working directory.
+    pub folders: Vec<PathBuf>,
+}
+
+impl Project {
+    /// The project of a folder: up to the nearest folder with `.git`, else the folder alone.
+    pub(crate) fn of(folder: &Path) -> Self {
+        let root = folder.ancestors().find(|it| it.join(".git").exists()).unwrap_or(folder);
+        let below = folder.ancestors().take_while(|it| it.starts_with(root));
+        let mut folders: Vec<PathBuf> = below.map(Path::to_owned).collect();
+        folders.reverse();
+        Self { root: root.to_owned(), folders }
+    }
+
+    /// The folders whose configuration narrows ours: not the state directory's own.
+    pub(crate) fn configured_folders(&self, environment: &Environment) -> Vec<PathBuf> {
+        let state = environment.state();
+        self.folders.iter().filter(|it| it.join(".metier") != state).cloned().collect()
+    }
+
+    /// The roots of the project, the outermost and least first.
+    pub(crate) fn roots(&self, environment: &Environment, settings: &Settings) -> Vec<Root> {
+        let allowed = settings.list("skills.allow_symlink_targets");
+        let also: Vec<PathBuf> =
+            allowed.iter().map(|text| environment.expand(text, &environment.folder)).collect();
+        let others = user_folders(environment).chain([environment.state().join("skills")]);
+        let others: Vec<PathBuf> = others.collect();
+        let folders = self.folders.iter().flat_map(|it| PROJECT_FOLDERS.map(|name| it.join(name)));
+        folders
+            .filter(|path| !others.contains(path))
+            .map(|path| Root {
+                links: Links::Inside { also: also.clone() },
+                project: Some(self.root.clone()),
+                ..root(Source::Project, path)
+            })
+            .collect()
+    }
+}
+
+/// Everything to search, and what was noticed on the way.
+#[derive(Debug, Default)]
+pub(crate) struct Roots {
+    /// The folders.
+    pub roots: Vec<Root>,
+    /// What was noticed.
+    pub problems: Vec<Problem>,
+}
+
+impl Roots {
+    /// The roots that settings and flags name.
+    pub(crate) fn find(
+        environment: &Environment,
+        settings: &Settings,
+        sources: &SourceArgs,
+    ) -> Self {
+        let mut roots = Self::default();
+        if !sources.no_default_sources {
+            roots.add_extra(environment, settings);
+            roots.add_plugins(environment, settings);
+            roots.add(Source::Managed, environment.state().join("skills"));
+            for folder in user_folders(environment) {
+                roots.add(Source::User, folder);
+            }
+            roots.roots.extend(Project::of(&environment.folder).roots(environment, settings));
+            roots.add(
+                Source::Workspace,
+                workspace(environment, settings, &sources.agent).join("skills"),
+            );
+        }
+        for folder in &sources.skills_dirs {
+            let path = environment.folder.join(folder);
+            roots.roots.push(Root { absence: Absence::Reported, ..root(Source::Flag, path) });
+        }
+        roots
+    }
+
+    fn add(&mut self, source: Source, path: PathBuf) {
+        self.roots.push(root(source, path));
+    }
+
+    fn add_extra(&mut self, environment: &Environment, settings: &Settings) {
+        let named = settings.list("skills.extra_dirs").iter().map(String::as_str);
+        let places: Vec<&str> = named.chain(environment.variable("SKILLS_ROOT")).collect();
+        for place in places {
+            match archives::locate(place, environment) {
+                Ok((path, problem)) => {
+                    self.roots
+                        .push(Root { absence: Absence::Reported, ..root(Source::Extra, path) });
+                    self.problems.extend(problem);
+                }
+                Err(problem) => self.problems.push(*problem),
+            }
+        }
+    }
+
+    fn add_plugins(&mut self, environment: &Environment, settings: &Settings) {
+        let named = settings.list("skills.plugin_dirs");
+        let named = named.iter().map(|text| environment.expand(text, &environment.state()));
+        for folder in [environment.state().join("plugins")].into_iter().chain(named) {
+            let (plugins, problems) = find_plugins(&folder);
+            self.problems.extend(problems);
+            for plugin in plugins {
+                let name = plugin.name;
+                self.roots.extend(plugin.roots.into_iter().map(|path| Root {
+                    plugin: Some(name.clone()),
+                    links: Links::Inside { also: Vec::new() },
+                    ..root(Source::Plugin, path)
+                }));
+            }
+        }
+    }
+}
+
+fn root(source: Source, path: PathBuf) -> Root {
+    Root {
+        source,
+        path,
+        links: Links::Anywhere,
+        absence: Absence::Silent,
+        plugin: None,
+        project: None,
+    }
+}
+
+fn user_folders(environment: &Environment) -> impl Iterator<Item = PathBuf> {
+    let home = environment.home.clone();
+    home.into_iter().flat_map(|home| USER_FOLDERS.map(|name| home.join(name)))
+}
+
+/// The folder that is an agent's own.
+fn workspace(environment: &Environment, settings: &Settings, agent: &str) -> PathBuf {
+    let state = environment.state();
+    if let Some(named) = settings.text(&format!("agents.{agent}.workspace")) {
+        return environment.expand(named, &state);
+    }
+    match (environment.variable("METIER_PROFILE"), agent) {
+        (Some(profile), "default") => state.join(format!("workspace-{}", folder_name(profile))),
+        (None, "default") => state.join("workspace"),
+        (_, agent) => state.join(format!("workspace-{}", folder_name(agent))),
+    }
+}
+
+/// An id as one part of a path.
+fn folder_name(id: &str) -> String {
+    let safe = |it: char| if it.is_alphanumeric() || it == '-' || it == '_' { it } else { '_' };
+    id.chars().map(safe).collect()
+}

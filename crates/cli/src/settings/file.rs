@@ -1,0 +1,195 @@
+//! One configuration file: TOML to a flat list of settings with their lines.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+use toml::de::{DeTable, DeValue};
+
+use crate::settings::{Key, Kind, Value};
+
+/// Largest configuration file that is read.
+const MAX_BYTES: u64 = 4 << 20;
+
+/// Why a configuration cannot be used.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub(crate) enum SettingsError {
+    /// The file cannot be read.
+    #[error("cannot read the configuration `{}`", path.display())]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file is not TOML.
+    #[error("{}:{line}: not valid TOML: {message}", path.display())]
+    Syntax {
+        /// Which.
+        path: PathBuf,
+        /// Where.
+        line: usize,
+        /// What the reader says.
+        message: String,
+    },
+    /// There is no such setting.
+    #[error("{place}: there is no setting `{name}`")]
+    Unknown {
+        /// Where it was set.
+        place: String,
+        /// What was set.
+        name: String,
+        /// The setting that was probably meant.
+        nearest: Option<&'static str>,
+    },
+    /// The value is of another kind.
+    #[error("{place}: `{name}` is not {wanted}")]
+    WrongKind {
+        /// Where it was set.
+        place: String,
+        /// What was set.
+        name: String,
+        /// What it must be.
+        wanted: &'static str,
+    },
+}
+
+/// A setting as a file has it.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) name: String,
+    pub(crate) key: &'static Key,
+    pub(crate) value: Value,
+    pub(crate) line: usize,
+}
+
+/// Reads a file; an absent one has no lines.
+pub(crate) fn read(path: &Path) -> Result<Vec<Line>, SettingsError> {
+    let unreadable = |source| SettingsError::Unreadable { path: path.to_owned(), source };
+    let text = match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Ok(metadata) if metadata.len() > MAX_BYTES => Err(io::ErrorKind::FileTooLarge.into()),
+        _ => fs::read_to_string(path),
+    }
+    .map_err(unreadable)?;
+    parse(path, &text)
+}
+
+fn parse(path: &Path, text: &str) -> Result<Vec<Line>, SettingsError> {
+    let line_of = |offset: usize| text[..offset.min(text.len())].matches('\n').count() + 1;
+    let table = DeTable::parse(text).map_err(|error| SettingsError::Syntax {
+        path: path.to_owned(),
+        line: line_of(error.span().map_or(0, |span| span.start)),
+        message: error.message().to_owned(),
+    })?;
+    let mut leaves = Vec::new();
+    flatten(table.get_ref(), "", &mut leaves);
+    leaves
+        .into_iter()
+        .map(|(name, value, offset)| {
+            let line = line_of(offset);
+            let place = format!("{}:{line}", path.display());
+            let key = Key::find(&name).ok_or_else(|| SettingsError::Unknown {
+                place: place.clone(),
+                nearest: nearest(&name),
+                name: name.clone(),
+            })?;
+            let value = convert(key.kind, value).ok_or_else(|| SettingsError::WrongKind {
+                place,
+                name: name.clone(),
+                wanted: wanted(key.kind),
+            })?;
+            Ok(Line { name, key, value, line })
+        })
+        .collect()
+}
+
+fn flatten<'a>(
+    table: &'a DeTable<'_>,
+    prefix: &str,
+    leaves: &mut Vec<(String, &'a DeValue<'a>, usize)>,
+) {
+    for (key, value) in table {
+        let name = if prefix.is_empty() {
+            key.get_ref().to_string()
+        } else {
+            format!("{prefix}.{}", key.get_ref())
+        };
+        match value.get_ref() {
+            DeValue::Table(inner) => flatten(inner, &name, leaves),
+            leaf => leaves.push((name, leaf, key.span().start)),
+        }
+    }
+}
+
+fn convert(kind: Kind, value: &DeValue<'_>) -> Option<Value> {
+    let text = |value: &DeValue<'_>| match value {
+        DeValue::String(text) => Some(text.to_string()),
+        _ => None,
+    };
+    match (kind, value) {
+        (Kind::Switch, DeValue::Boolean(value)) => Some(Value::Switch(*value)),
+        (Kind::Count, DeValue::Integer(value)) => {
+            value.as_str().replace('_', "").parse().ok().map(Value::Count)
+        }
+        (Kind::Text, value) => text(value).map(Value::Text),
+        (Kind::Secret, value) => text(value).map(Value::Secret),
+        (Kind::List, DeValue::Array(items)) => {
+            items.iter().map(|item| text(item.get_ref())).collect::<Option<_>>().map(Value::List)
+        }
+        _ => None,
+    }
+}
+
+/// Reads the text of an environment variable.
+pub(crate) fn parse_text(kind: Kind, text: &str) -> Option<Value> {
+    match kind {
+        Kind::Switch => match text.trim() {
+            "true" | "1" => Some(Value::Switch(true)),
+            "false" | "0" => Some(Value::Switch(false)),
+            _ => None,
+        },
+        Kind::Count => text.trim().parse().ok().map(Value::Count),
+        Kind::Text => Some(Value::Text(text.to_owned())),
+        Kind::Secret => Some(Value::Secret(text.to_owned())),
+        Kind::List => Some(Value::List(
+            text.split(',').map(str::trim).filter(|it| !it.is_empty()).map(Into::into).collect(),
+        )),
+    }
+}
+
+pub(crate) fn wanted(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Switch => "`true` or `false`",
+        Kind::Count => "a whole number",
+        Kind::Text | Kind::Secret => "a text",
+        Kind::List => "a list of texts",
+    }
+}
+
+/// The setting whose name differs least, if it differs little.
+fn nearest(name: &str) -> Option<&'static str> {
+    crate::settings::KEYS
+        .iter()
+        .map(|key| (edit_distance(name, key.name), key.name))
+        .min()
+        .filter(|(distance, _)| *distance <= 4)
+        .map(|(_, name)| name)
+}
+
+fn edit_distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (index, character) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = index + 1;
+        for (column, other) in right.iter().enumerate() {
+            let substituted = diagonal + usize::from(character != *other);
+            diagonal = row[column + 1];
+            row[column + 1] = substituted.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[right.len()]
+}

@@ -1,0 +1,161 @@
+//! Every setting there is. Parsing, environment variables, `config show` and the reference are made
+//! from this table.
+
+/// One setting.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key {
+    /// Its dotted name; `*` stands for a name the person chooses.
+    pub name: &'static str,
+    /// What its value is.
+    pub kind: Kind,
+    /// The value when nobody sets it, as TOML.
+    pub default: &'static str,
+    /// What a project may do with it.
+    pub narrowing: Narrowing,
+    /// What it does.
+    pub help: &'static str,
+}
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// `true` or `false`.
+    Switch,
+    /// A number of tokens and the like.
+    Count,
+    /// Text.
+    Text,
+    /// Text that is never shown.
+    Secret,
+    /// A list of texts.
+    List,
+}
+
+/// What a project's own configuration may do with a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Narrowing {
+    /// Nothing.
+    Never,
+    /// Switch it off.
+    Off,
+    /// Make it smaller.
+    Smaller,
+    /// Add to a list of what is refused.
+    Longer,
+    /// Add a list that must hold too.
+    Also,
+}
+
+/// Every setting.
+pub(crate) const KEYS: &[Key] = &[
+    Key {
+        name: "skills.enabled",
+        kind: Kind::Switch,
+        default: "true",
+        narrowing: Narrowing::Off,
+        help: "Whether skills are used at all",
+    },
+    Key {
+        name: "skills.extra_dirs",
+        kind: Kind::List,
+        default: "[]",
+        narrowing: Narrowing::Never,
+        help: "More places with skills: folders, archives, or addresses of archives",
+    },
+    Key {
+        name: "skills.plugin_dirs",
+        kind: Kind::List,
+        default: "[]",
+        narrowing: Narrowing::Never,
+        help: "Plugins, or folders of plugins, whose skills are used; `plugins` in the state directory always is one",
+    },
+    Key {
+        name: "skills.allowed",
+        kind: Kind::List,
+        default: "[]",
+        narrowing: Narrowing::Also,
+        help: "Names or globs of the only skills to use; empty allows all",
+    },
+    Key {
+        name: "skills.denied",
+        kind: Kind::List,
+        default: "[]",
+        narrowing: Narrowing::Longer,
+        help: "Names or globs of skills that are not used",
+    },
+    Key {
+        name: "skills.allow_symlink_targets",
+        kind: Kind::List,
+        default: "[]",
+        narrowing: Narrowing::Never,
+        help: "Folders outside a project to which links among its skills may lead",
+    },
+    Key {
+        name: "skills.catalog_tokens",
+        kind: Kind::Count,
+        default: "4000",
+        narrowing: Narrowing::Smaller,
+        help: "Tokens that telling a model about skills may cost",
+    },
+    Key {
+        name: "skills.entries.*.enabled",
+        kind: Kind::Switch,
+        default: "true",
+        narrowing: Narrowing::Off,
+        help: "Whether one skill is used",
+    },
+    Key {
+        name: "skills.entries.*.api_key",
+        kind: Kind::Secret,
+        default: "\"\"",
+        narrowing: Narrowing::Never,
+        help: "The key a skill is given in its `primaryEnv` variable",
+    },
+    Key {
+        name: "skills.entries.*.env.*",
+        kind: Kind::Secret,
+        default: "\"\"",
+        narrowing: Narrowing::Never,
+        help: "A variable a skill is given",
+    },
+    Key {
+        name: "agents.*.workspace",
+        kind: Kind::Text,
+        default: "\"\"",
+        narrowing: Narrowing::Never,
+        help: "The agent's own folder, whose `skills` win over all others",
+    },
+    Key {
+        name: "agents.*.skills",
+        kind: Kind::List,
+        default: "[]",
+        narrowing: Narrowing::Also,
+        help: "Names or globs of the only skills an agent uses; empty allows all",
+    },
+];
+
+impl Key {
+    /// The setting that a dotted name belongs to.
+    pub(crate) fn find(name: &str) -> Option<&'static Self> {
+        KEYS.iter().find(|key| {
+            let (mut wanted, mut given) = (key.name.split('.'), name.split('.'));
+            loop {
+                match (wanted.next(), given.next()) {
+                    (None, None) => return true,
+                    (Some(wanted), Some(given)) if wanted == "*" || wanted == given => {}
+                    _ => return false,
+                }
+            }
+        })
+    }
+
+    /// Whether the name has a part that the person chooses.
+    pub(crate) fn is_in_map(&self) -> bool {
+        self.name.contains('*')
+    }
+}
+
+/// The variable that sets a key; keys in maps have none.
+pub(crate) fn variable_name(key: &Key) -> Option<String> {
+    (!key.is_in_map()).then(|| format!("METIER_{}", key.name.replace('.', "_").to_uppercase()))
+}

@@ -1,0 +1,11 @@
+//! Settings: one table of keys, layers that override or narrow, and where each value came from.
+
+mod file;
+mod keys;
+mod layers;
+mod resolved;
+
+pub(crate) use file::SettingsError;
+pub(crate) use keys::{KEYS, Key, Kind, Narrowing, variable_name};
+pub(crate) use layers::load;
+pub(crate) use resolved::{Origin, Settings, Value};

@@ -1,0 +1,53 @@
+//! Which addresses are asked, and where a redirect may lead.
+
+use reqwest::Url;
+
+use crate::{RedirectFault, UrlFault};
+
+/// Reads a URL that a person or a server gave; a server's may be relative to the page it is on.
+pub(crate) fn parse(text: &str, base: Option<&Url>) -> Result<Url, UrlFault> {
+    let url = Url::options()
+        .base_url(base)
+        .parse(text)
+        .map_err(|error| UrlFault::Unreadable(Box::new(error)))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(UrlFault::Scheme { scheme: url.scheme().to_owned() });
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(UrlFault::Credentials);
+    }
+    Ok(url)
+}
+
+/// Judges the step that a redirect asks for.
+pub(crate) fn follow(from: &Url, location: &str) -> Result<Url, RedirectFault> {
+    let url = parse(location, Some(from))
+        .map_err(|source| RedirectFault::Url { url: shown_text(location), source })?;
+    if from.scheme() == "https" && url.scheme() != "https" {
+        return Err(RedirectFault::Downgrade);
+    }
+    Ok(url)
+}
+
+/// A URL as it may be shown: queries can hold tokens, so they are left out.
+pub(crate) fn shown(url: &Url) -> String {
+    format!("{}://{}{}", url.scheme(), host(url), url.path())
+}
+
+/// The server's name, with its port if that is unusual.
+pub(crate) fn host(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    }
+}
+
+/// The same for text that may not be a URL.
+pub(crate) fn shown_text(text: &str) -> String {
+    let address = text.split(['?', '#']).next().unwrap_or_default();
+    match address.rsplit_once('@') {
+        Some((_, host)) => format!("…@{host}"),
+        None => address.to_owned(),
+    }
+}

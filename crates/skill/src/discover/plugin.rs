@@ -1,0 +1,111 @@
+//! Plugins: folders that say in a manifest where their skills are.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+use crate::diagnostic::Code;
+use crate::files::open_regular;
+use crate::name::SkillName;
+use crate::problem::Problem;
+
+const TOML_MANIFEST: &str = "plugin.toml";
+const JSON_MANIFEST: &str = ".claude-plugin/plugin.json";
+/// Where skills are when the manifest does not say.
+const USUAL_FOLDER: &str = "skills";
+/// Largest manifest that is read.
+const MAX_MANIFEST_BYTES: u64 = 256 << 10;
+/// Most plugins of one folder.
+const MAX_PLUGINS: usize = 200;
+
+/// A plugin and its folders of skills.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plugin {
+    /// Goes before the name of a skill when another source has the same one.
+    pub name: SkillName,
+    /// Its folders of skills.
+    pub roots: Vec<PathBuf>,
+}
+
+/// The plugins in a folder, which may itself be one.
+pub fn find_plugins(folder: &Path) -> (Vec<Plugin>, Vec<Problem>) {
+    let mut plugins = Vec::new();
+    let mut problems = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    if manifest_of(folder).is_none() {
+        folders = children(folder);
+    }
+    for folder in folders {
+        match manifest_of(&folder).map(|manifest| read_plugin(&folder, &manifest)) {
+            Some(Ok(plugin)) => plugins.push(plugin),
+            Some(Err(problem)) => problems.push(*problem),
+            None => {}
+        }
+    }
+    (plugins, problems)
+}
+
+fn children(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut children: Vec<PathBuf> =
+        entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|it| it.is_dir()).collect();
+    children.sort();
+    children.truncate(MAX_PLUGINS);
+    children
+}
+
+fn manifest_of(folder: &Path) -> Option<PathBuf> {
+    [TOML_MANIFEST, JSON_MANIFEST].map(|name| folder.join(name)).into_iter().find(|it| it.is_file())
+}
+
+fn read_plugin(folder: &Path, manifest: &Path) -> Result<Plugin, Box<Problem>> {
+    let refuse =
+        |message: String| Box::new(Problem::new(Code::PluginUnreadable, manifest, message));
+    let fields = parse(manifest).map_err(refuse)?;
+    let folder_name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let name = fields.get("name").and_then(|name| name.as_str()).unwrap_or(folder_name);
+    let name = SkillName::new(name)
+        .map_err(|why| refuse(format!("`{}` cannot name a plugin: {why}", name.escape_debug())))?;
+    let paths = skill_paths(&fields).map_err(refuse)?;
+    let mut roots = Vec::new();
+    for path in paths {
+        if !stays_inside(&path) {
+            return Err(refuse(format!(
+                "the folder `{}` leads outside the plugin",
+                path.escape_debug()
+            )));
+        }
+        roots.push(folder.join(path));
+    }
+    Ok(Plugin { name, roots })
+}
+
+fn parse(manifest: &Path) -> Result<serde_json::Value, String> {
+    let (file, _) = open_regular(manifest).map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    file.take(MAX_MANIFEST_BYTES).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    if manifest.extension().is_some_and(|extension| extension == "toml") {
+        toml::from_str(&text).map_err(|error| error.message().to_owned())
+    } else {
+        serde_json::from_str(&text).map_err(|error| error.to_string())
+    }
+}
+
+/// `skills` is a folder, a list of folders, or absent.
+fn skill_paths(fields: &serde_json::Value) -> Result<Vec<String>, String> {
+    use serde_json::Value;
+    let text = |value: &Value| {
+        value.as_str().map(str::to_owned).ok_or_else(|| "`skills` is not a list of folders".into())
+    };
+    match fields.get("skills") {
+        None => Ok(vec![USUAL_FOLDER.to_owned()]),
+        Some(Value::Array(paths)) => paths.iter().map(text).collect(),
+        Some(path) => Ok(vec![text(path)?]),
+    }
+}
+
+fn stays_inside(path: &str) -> bool {
+    Path::new(path)
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}

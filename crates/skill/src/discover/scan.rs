@@ -1,0 +1,174 @@
+//! Scanning roots: in parallel, with a cache that makes an unchanged root cost only `stat` calls.
+
+use std::collections::HashMap;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crate::cache;
+use crate::catalog::HeaderTokens;
+use crate::discover::Root;
+use crate::discover::record::Record;
+use crate::discover::walk::{Candidate, Walk, walk};
+use crate::files::Identity;
+use crate::header::Manifest;
+use crate::problem::Problem;
+
+/// Most threads of a scan: it waits for the disk more than it computes.
+const MAX_THREADS: usize = 8;
+/// Headers below which another thread costs more than it saves.
+const HEADERS_PER_THREAD: usize = 64;
+
+/// Where to look.
+#[derive(Clone, Copy, Debug)]
+pub struct ScanOptions<'a> {
+    /// Folders, from the one that yields to the one that wins.
+    pub roots: &'a [Root],
+    /// Where headers are remembered, if anywhere.
+    pub cache: Option<&'a Path>,
+}
+
+/// A skill that was found, usable or not.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The skill's folder.
+    pub folder: PathBuf,
+    /// Its `SKILL.md`.
+    pub file: PathBuf,
+    /// The state of that file when it was read.
+    pub identity: Identity,
+    /// What its header says.
+    pub manifest: Manifest,
+    /// What name and description cost.
+    pub tokens: HeaderTokens,
+}
+
+/// What one root holds.
+#[derive(Debug, Default)]
+pub struct RootScan {
+    /// Skills, by folder.
+    pub found: Vec<Found>,
+    /// What was noticed.
+    pub problems: Vec<Problem>,
+}
+
+/// Scans every root. The results are in the order of the roots, whatever the timing.
+pub fn scan(options: &ScanOptions<'_>) -> Vec<RootScan> {
+    in_parallel(options.roots, 1, |root| scan_root(root, options.cache))
+}
+
+/// Reads one skill's header, past every cache.
+pub fn read_skill(folder: &Path) -> Result<(Option<Found>, Vec<Problem>), Problem> {
+    let file = skill_file(folder);
+    let record = Record::read(&file, folder)?;
+    Ok(unpack(folder.to_owned(), file, record))
+}
+
+/// `SKILL.md` of a folder, or the file that stands in for it in another case.
+fn skill_file(folder: &Path) -> PathBuf {
+    let usual = folder.join("SKILL.md");
+    let lower = folder.join("skill.md");
+    if !usual.exists() && lower.exists() { lower } else { usual }
+}
+
+fn scan_root(root: &Root, cache: Option<&Path>) -> RootScan {
+    let cache_file = cache.map(|folder| cache_file(folder, root));
+    let mut known: HashMap<PathBuf, Record> =
+        cache_file.as_deref().and_then(cache::load).unwrap_or_default();
+    let known_before = known.len();
+    let Walk { candidates, problems } = walk(root);
+    let mut scan = RootScan { found: Vec::with_capacity(candidates.len()), problems };
+
+    let mut records: Vec<Option<Record>> = Vec::with_capacity(candidates.len());
+    let mut fresh: Vec<usize> = Vec::new();
+    for (index, candidate) in candidates.iter().enumerate() {
+        let record =
+            known.remove(&candidate.file).filter(|record| record.identity == candidate.identity);
+        if record.is_none() {
+            fresh.push(index);
+        }
+        records.push(record);
+    }
+    let read = in_parallel(&fresh, HEADERS_PER_THREAD, |&index| {
+        let Candidate { folder, file, .. } = &candidates[index];
+        Record::read(file, folder)
+    });
+    for (&index, result) in fresh.iter().zip(read) {
+        match result {
+            Ok(record) => records[index] = Some(record),
+            Err(problem) => scan.problems.push(problem),
+        }
+    }
+    let changed = !fresh.is_empty() || known_before != candidates.len();
+    if let Some(file) = cache_file.filter(|_| changed) {
+        remember(&file, &candidates, &records);
+    }
+    for (candidate, record) in candidates.into_iter().zip(records) {
+        if let Some(record) = record {
+            let (found, problems) = unpack(candidate.folder, candidate.file, record);
+            scan.found.extend(found);
+            scan.problems.extend(problems);
+        }
+    }
+    scan.problems.sort();
+    scan
+}
+
+fn unpack(folder: PathBuf, file: PathBuf, record: Record) -> (Option<Found>, Vec<Problem>) {
+    let Record { identity, manifest, problems, tokens } = record;
+    (manifest.map(|manifest| Found { folder, file, identity, manifest, tokens }), problems)
+}
+
+/// One cache file a root, so that scanning one root never reads what is known of others.
+fn cache_file(folder: &Path, root: &Root) -> PathBuf {
+    let path = root.path.as_os_str().as_encoded_bytes();
+    let name = blake3::hash(path).to_hex();
+    folder.join("headers").join(&name[..32])
+}
+
+/// Files that changed a moment ago are left out: a further change might not show.
+fn remember(file: &Path, candidates: &[Candidate], records: &[Option<Record>]) {
+    let settled: HashMap<&Path, &Record> = candidates
+        .iter()
+        .zip(records)
+        .filter_map(|(candidate, record)| Some((&*candidate.file, record.as_ref()?)))
+        .filter(|(_, record)| record.identity.is_settled())
+        .collect();
+    cache::store(file, &settled);
+}
+
+/// Maps in the order of `items`, on as many threads as pay off.
+fn in_parallel<T: Sync, R: Send>(
+    items: &[T],
+    per_thread: usize,
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = cores.min(MAX_THREADS).min(items.len().div_ceil(per_thread));
+    if threads <= 1 {
+        return items.iter().map(work).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(index) else { return done };
+            done.push((index, work(item)));
+        }
+    };
+    let mut done: Vec<(usize, R)> = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(take)).collect();
+        let mut done = take();
+        for other in others {
+            match other.join() {
+                Ok(theirs) => done.extend(theirs),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        done
+    });
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, result)| result).collect()
+}

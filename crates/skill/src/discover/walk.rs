@@ -1,0 +1,290 @@
+//! The walk through one root: which folders are skills.
+//!
+//! A folder with a `SKILL.md` is a skill and is not entered. Whether it has one
+//! is asked before the folder is listed, so a flat root costs one listing and one
+//! `stat` a skill. Folders are visited level by level in the order of their
+//! names, so the result, and what a bound cuts off, is always the same.
+
+use std::collections::{HashSet, VecDeque};
+use std::ffi::OsStr;
+use std::fs::{self, DirEntry};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::diagnostic::Code;
+use crate::discover::{Absence, Links, Root};
+use crate::files::Identity;
+use crate::problem::Problem;
+
+/// Deepest folder that is looked at.
+pub(crate) const MAX_DEPTH: usize = 6;
+/// Most folders of a root.
+pub(crate) const MAX_FOLDERS: usize = 2_000;
+/// Most entries of a root, files included.
+pub(crate) const MAX_ENTRIES: usize = 20_000;
+
+/// Folders that tools make, which hold no skills of their own.
+const IGNORED: [&str; 4] = ["node_modules", "target", "__pycache__", ".venv"];
+
+/// The files under a root that may each be the `SKILL.md` of a skill, and what was noticed.
+pub fn find_skill_files(root: &Root) -> (Vec<PathBuf>, Vec<Problem>) {
+    let Walk { candidates, problems } = walk(root);
+    (candidates.into_iter().map(|candidate| candidate.file).collect(), problems)
+}
+
+/// A file that may be the `SKILL.md` of a skill.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    pub(crate) folder: PathBuf,
+    pub(crate) file: PathBuf,
+    pub(crate) identity: Identity,
+}
+
+/// What the walk through a root found.
+#[derive(Debug, Default)]
+pub(crate) struct Walk {
+    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) problems: Vec<Problem>,
+}
+
+pub(crate) fn walk(root: &Root) -> Walk {
+    let mut walker = Walker {
+        root,
+        real_root: None,
+        queue: VecDeque::new(),
+        linked: HashSet::new(),
+        folders: 0,
+        entries: 0,
+        found: Walk::default(),
+    };
+    walker.run();
+    let mut found = walker.found;
+    found.candidates.sort_by(|left, right| left.folder.cmp(&right.folder));
+    found.problems.sort();
+    found
+}
+
+struct Walker<'a> {
+    root: &'a Root,
+    /// Resolved only when a link has to be judged.
+    real_root: Option<PathBuf>,
+    queue: VecDeque<(PathBuf, usize)>,
+    /// Real folders that were entered through a link.
+    linked: HashSet<PathBuf>,
+    folders: usize,
+    entries: usize,
+    found: Walk,
+}
+
+/// Whether the walk goes on.
+#[derive(PartialEq)]
+enum Go {
+    On,
+    Stop,
+}
+
+impl Walker<'_> {
+    fn run(&mut self) {
+        let path = self.root.path.clone();
+        if self.take_skill(&path) {
+            return;
+        }
+        self.queue.push_back((path, 0));
+        while let Some((folder, depth)) = self.queue.pop_front() {
+            if self.enter(&folder, depth) == Go::Stop {
+                return;
+            }
+        }
+    }
+
+    fn enter(&mut self, folder: &Path, depth: usize) -> Go {
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                self.report_unreadable(folder, &error);
+                return Go::On;
+            }
+        };
+        let mut folders = Vec::new();
+        for entry in entries.filter_map(Result::ok) {
+            self.entries += 1;
+            if self.entries > MAX_ENTRIES {
+                return self.stop(&format!("more than {MAX_ENTRIES} entries"));
+            }
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push((entry.file_name(), Kind::Folder)),
+                Ok(kind) if kind.is_symlink() => folders.push((entry.file_name(), Kind::Link)),
+                Ok(_) if depth > 0 => self.notice_other_case(folder, &entry),
+                _ => {}
+            }
+        }
+        folders.retain(|(name, _)| !is_skipped(name));
+        folders.sort();
+        for (name, kind) in folders {
+            if self.visit(folder.join(name), kind, depth + 1) == Go::Stop {
+                return Go::Stop;
+            }
+        }
+        Go::On
+    }
+
+    fn visit(&mut self, folder: PathBuf, kind: Kind, depth: usize) -> Go {
+        if kind == Kind::Link && !self.may_follow(&folder) {
+            return Go::On;
+        }
+        self.folders += 1;
+        if self.folders > MAX_FOLDERS {
+            return self.stop(&format!("more than {MAX_FOLDERS} folders"));
+        }
+        if self.take_skill(&folder) {
+            return Go::On;
+        }
+        if depth < MAX_DEPTH {
+            self.queue.push_back((folder, depth));
+        } else if has_folders(&folder) {
+            let message = format!("folders more than {MAX_DEPTH} deep were not searched");
+            self.found.problems.push(Problem::new(Code::WalkBound, &folder, message));
+        }
+        Go::On
+    }
+
+    /// Takes a folder as a skill if it has a `SKILL.md` of any kind.
+    fn take_skill(&mut self, folder: &Path) -> bool {
+        let file = folder.join("SKILL.md");
+        match fs::symlink_metadata(&file) {
+            Ok(metadata) if metadata.is_file() => self.push(folder, file, &metadata),
+            Ok(metadata) if metadata.is_symlink() => self.push_link(folder, file),
+            Ok(_) => self.refuse_file(&file, "it is not a regular file"),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return false,
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => return false,
+            Err(error) => self.refuse_file(&file, &error.to_string()),
+        }
+        true
+    }
+
+    fn push(&mut self, folder: &Path, file: PathBuf, metadata: &fs::Metadata) {
+        let identity = Identity::of(metadata);
+        self.found.candidates.push(Candidate { folder: folder.to_owned(), file, identity });
+    }
+
+    /// A `SKILL.md` that is a link must lead to a file inside its folder, unless links may go
+    /// anywhere.
+    fn push_link(&mut self, folder: &Path, file: PathBuf) {
+        let target = fs::metadata(&file).and_then(|metadata| {
+            Ok((metadata, fs::canonicalize(&file)?, fs::canonicalize(folder)?))
+        });
+        match target {
+            Err(error) => self.refuse_file(&file, &error.to_string()),
+            Ok((metadata, ..)) if !metadata.is_file() => {
+                self.refuse_file(&file, "it is not a regular file");
+            }
+            Ok((metadata, real_file, real_folder)) => {
+                let inside = real_file.starts_with(real_folder);
+                if inside || self.root.links == Links::Anywhere || self.is_allowed(&real_file) {
+                    self.push(folder, file, &metadata);
+                } else {
+                    self.refuse_link(&file);
+                }
+            }
+        }
+    }
+
+    fn refuse_file(&mut self, file: &Path, why: &str) {
+        let message = format!("`SKILL.md` cannot be read: {why}");
+        self.found.problems.push(Problem::new(Code::NotAFile, file, message));
+    }
+
+    fn refuse_link(&mut self, link: &Path) {
+        self.found.problems.push(
+            Problem::new(Code::LinkOutside, link, "the link leads outside its root").help(
+                "move the skill into the root, or add its target to `skills.allow_symlink_targets`",
+            ),
+        );
+    }
+
+    /// Whether a link leads to a folder that may be entered and was not yet.
+    fn may_follow(&mut self, link: &Path) -> bool {
+        if !fs::metadata(link).is_ok_and(|metadata| metadata.is_dir()) {
+            return false;
+        }
+        let Ok(real) = fs::canonicalize(link) else { return false };
+        let parent = link.parent().and_then(|parent| fs::canonicalize(parent).ok());
+        if parent.is_some_and(|parent| parent.starts_with(&real)) {
+            let message = "the link leads back to a folder above it and was not followed";
+            self.found.problems.push(Problem::new(Code::LinkCycle, link, message));
+            return false;
+        }
+        if self.root.links != Links::Anywhere && !self.is_allowed(&real) {
+            self.refuse_link(link);
+            return false;
+        }
+        self.linked.insert(real)
+    }
+
+    fn is_allowed(&mut self, real: &Path) -> bool {
+        let Links::Inside { also } = &self.root.links else { return true };
+        if also.iter().any(|folder| fs::canonicalize(folder).is_ok_and(|it| real.starts_with(it))) {
+            return true;
+        }
+        let root = &self.root.path;
+        let real_root = self
+            .real_root
+            .get_or_insert_with(|| fs::canonicalize(root).unwrap_or_else(|_| root.clone()));
+        real.starts_with(real_root)
+    }
+
+    /// A folder without `SKILL.md` may have `skill.md`, which is taken, with a remark.
+    fn notice_other_case(&mut self, folder: &Path, entry: &DirEntry) {
+        let name = entry.file_name();
+        if !name.eq_ignore_ascii_case("SKILL.md") {
+            return;
+        }
+        let file = entry.path();
+        if let Ok(metadata) = entry.metadata() {
+            let message = format!("`{}` should be called `SKILL.md`", name.display());
+            let problem = Problem::new(Code::FileNameCase, &file, message)
+                .help("other agents look for `SKILL.md` in this case only");
+            self.found.problems.push(problem);
+            self.push(folder, file, &metadata);
+        }
+    }
+
+    fn report_unreadable(&mut self, folder: &Path, error: &io::Error) {
+        let is_root = folder == self.root.path;
+        let absent = error.kind() == io::ErrorKind::NotFound;
+        if is_root && absent && self.root.absence == Absence::Silent {
+            return;
+        }
+        let message = if absent {
+            "there is no such folder".to_owned()
+        } else {
+            format!("the folder cannot be read: {error}")
+        };
+        self.found.problems.push(Problem::new(Code::RootUnreadable, folder, message));
+    }
+
+    fn stop(&mut self, what: &str) -> Go {
+        let message = format!("the root has {what}; the rest was not searched");
+        let problem = Problem::new(Code::WalkBound, &self.root.path, message)
+            .help("name a folder further down as the root");
+        self.found.problems.push(problem);
+        Go::Stop
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Folder,
+    Link,
+}
+
+fn is_skipped(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b".") || IGNORED.iter().any(|ignored| name == *ignored)
+}
+
+fn has_folders(folder: &Path) -> bool {
+    fs::read_dir(folder).is_ok_and(|mut entries| {
+        entries
+            .any(|entry| entry.is_ok_and(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())))
+    })
+}

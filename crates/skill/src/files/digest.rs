@@ -1,0 +1,120 @@
+//! The digest of a skill: SHA-256 over its sorted entries.
+//!
+//! Digests of contents are remembered by file identity, so that an unchanged
+//! skill costs only `stat` calls.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::files::{FileKind, Memo, Tree};
+
+/// A SHA-256 digest, written as 64 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// The digest of some bytes.
+    pub fn of_bytes(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// Reads 64 hexadecimal digits.
+    pub fn from_hex(text: &str) -> Option<Self> {
+        let mut bytes = [0; 32];
+        if text.len() != 64 || !text.is_ascii() {
+            return None;
+        }
+        for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
+            *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+        }
+        Some(Self(bytes))
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{self}")
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        Self::from_hex(&text).ok_or_else(|| serde::de::Error::custom("not a SHA-256 digest"))
+    }
+}
+
+/// The digest of every entry of a skill, by path.
+pub type FileDigests = BTreeMap<String, Digest>;
+
+/// Digests one skill, entry by entry and as a whole.
+///
+/// # Errors
+///
+/// When a file cannot be read.
+pub fn digest_of(tree: &Tree, cache: &DigestCache) -> io::Result<(Digest, FileDigests)> {
+    let mut files = FileDigests::new();
+    for entry in &tree.entries {
+        let digest = match &entry.kind {
+            FileKind::File { executable, identity, .. } => {
+                let path = tree.root.join(&entry.path);
+                let content = cache.recall(&path, identity, content_digest)?;
+                entry_digest(if *executable { "executable" } else { "file" }, Digest(content))
+            }
+            FileKind::Link { target } => entry_digest("link", Digest::of_bytes(target.as_bytes())),
+        };
+        files.insert(entry.path.clone(), digest);
+    }
+    Ok((combine(&files), files))
+}
+
+/// The digest of a whole from the digests of its entries.
+pub(crate) fn combine(files: &FileDigests) -> Digest {
+    let mut hasher = Sha256::new();
+    for (path, digest) in files {
+        hasher.update((path.len() as u64).to_le_bytes());
+        hasher.update(path.as_bytes());
+        hasher.update(digest.0);
+    }
+    Digest(hasher.finalize().into())
+}
+
+/// The digest of one entry: what kind of thing it is, and its content.
+pub(crate) fn entry_digest(kind: &str, content: Digest) -> Digest {
+    let mut hasher = Sha256::new();
+    hasher.update(kind.as_bytes());
+    hasher.update([0]);
+    hasher.update(content.0);
+    Digest(hasher.finalize().into())
+}
+
+/// Content digests by file identity.
+pub type DigestCache = Memo<[u8; 32]>;
+
+fn content_digest(mut file: File) -> io::Result<[u8; 32]> {
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hasher.finalize().into()),
+            count => hasher.update(&buffer[..count]),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! What tells one state of a file from another without reading it.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+/// A file system may give two changes in a row the same time; a file this young is read again.
+const CLOCK_GRAIN: Duration = Duration::from_millis(20);
+
+/// Device, inode, size and times of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Identity {
+    device: u64,
+    inode: u64,
+    size: u64,
+    modified: (i64, u32),
+    changed: (i64, u32),
+}
+
+impl Identity {
+    /// The identity in some metadata.
+    pub fn of(metadata: &Metadata) -> Self {
+        let nanoseconds = |value: i64| u32::try_from(value).unwrap_or_default();
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            size: metadata.size(),
+            modified: (metadata.mtime(), nanoseconds(metadata.mtime_nsec())),
+            changed: (metadata.ctime(), nanoseconds(metadata.ctime_nsec())),
+        }
+    }
+
+    /// The identity as bytes, for digests.
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
+        let (modified, changed) = (self.modified, self.changed);
+        let numbers = [self.device, self.inode, self.size];
+        let times = [modified.0, modified.1.into(), changed.0, changed.1.into()];
+        let numbers = numbers.into_iter().map(u64::to_le_bytes);
+        numbers.chain(times.into_iter().map(i64::to_le_bytes)).flatten().collect()
+    }
+
+    /// Whether a later change is sure to show as another identity.
+    pub fn is_settled(&self) -> bool {
+        let seconds = u64::try_from(self.changed.0).unwrap_or_default();
+        let changed = SystemTime::UNIX_EPOCH + Duration::new(seconds, self.changed.1);
+        SystemTime::now().duration_since(changed).is_ok_and(|age| age > CLOCK_GRAIN)
+    }
+}

@@ -1,0 +1,196 @@
+//! Listing a skill's folder.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::OFlags;
+use thiserror::Error;
+
+use crate::diagnostic::Code;
+use crate::files::Identity;
+use crate::problem::Problem;
+
+/// Most entries of one skill; the largest public one has under two thousand.
+const MAX_ENTRIES: usize = 20_000;
+/// Deepest folder of one skill.
+const MAX_DEPTH: usize = 24;
+/// Folders that tools make and nobody wrote.
+const LEFT_OUT: [&str; 4] = [".git", ".venv", "__pycache__", ".DS_Store"];
+
+/// Everything in a skill's folder, sorted by path.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// The folder.
+    pub root: PathBuf,
+    /// Files and links.
+    pub entries: Vec<FileEntry>,
+    /// What was left out, and why.
+    pub problems: Vec<Problem>,
+}
+
+/// One file or link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileEntry {
+    /// Path from the skill's folder, with slashes.
+    pub path: String,
+    /// What it is.
+    pub kind: FileKind,
+}
+
+/// What a path of a skill is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A regular file.
+    File {
+        /// Bytes.
+        size: u64,
+        /// Whether its owner may execute it.
+        executable: bool,
+        /// Its state when it was listed.
+        identity: Identity,
+    },
+    /// A symlink that stays inside the skill.
+    Link {
+        /// What it says.
+        target: String,
+    },
+}
+
+/// Why a folder could not be listed.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TreeError {
+    /// The folder or one below it cannot be read.
+    #[error("cannot read the folder `{}`", path.display())]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// More than a skill may have.
+    #[error("`{}` has more than {MAX_ENTRIES} entries or folders more than {MAX_DEPTH} deep", path.display())]
+    TooLarge {
+        /// Which.
+        path: PathBuf,
+    },
+}
+
+/// Lists the files of a skill.
+///
+/// # Errors
+///
+/// When a folder cannot be read or there is more than a skill may have.
+pub fn list(root: &Path) -> Result<Tree, TreeError> {
+    let unreadable = |path: &Path| {
+        let path = path.to_owned();
+        |source| TreeError::Unreadable { path, source }
+    };
+    let real_root = fs::canonicalize(root).map_err(unreadable(root))?;
+    let mut tree = Tree { root: root.to_owned(), entries: Vec::new(), problems: Vec::new() };
+    let mut folders = vec![(real_root.clone(), 0)];
+    let mut seen = 0;
+    while let Some((folder, depth)) = folders.pop() {
+        for entry in fs::read_dir(&folder).map_err(unreadable(&folder))? {
+            let entry = entry.map_err(unreadable(&folder))?;
+            seen += 1;
+            if seen > MAX_ENTRIES || depth > MAX_DEPTH {
+                return Err(TreeError::TooLarge { path: root.to_owned() });
+            }
+            if LEFT_OUT.iter().any(|name| entry.file_name() == *name) {
+                continue;
+            }
+            let path = entry.path();
+            let kind = entry.file_type().map_err(unreadable(&path))?;
+            if kind.is_dir() {
+                folders.push((path, depth + 1));
+            } else {
+                tree.add(&real_root, &path);
+            }
+        }
+    }
+    tree.entries.sort_by(|left, right| left.path.cmp(&right.path));
+    tree.report_case_clashes();
+    Ok(tree)
+}
+
+impl Tree {
+    /// The entry at a path, following at most one link inside the skill.
+    pub fn find(&self, path: &str) -> Option<&FileEntry> {
+        let index = self.entries.binary_search_by(|entry| entry.path.as_str().cmp(path)).ok()?;
+        Some(&self.entries[index])
+    }
+
+    fn add(&mut self, real_root: &Path, path: &Path) {
+        let relative = path.strip_prefix(real_root).unwrap_or(path);
+        let Some(name) = relative.to_str() else {
+            return self.leave_out(path, "its name is not UTF-8");
+        };
+        match classify(real_root, path) {
+            Ok(Some(kind)) => self.entries.push(FileEntry { path: name.to_owned(), kind }),
+            Ok(None) => self.leave_out(path, "it is neither a file nor a folder"),
+            Err(Outside::Escapes) => self.leave_out(path, "it is a link that leads outside"),
+            Err(Outside::Broken(error)) => self.leave_out(path, &error.to_string()),
+        }
+    }
+
+    fn leave_out(&mut self, path: &Path, why: &str) {
+        self.problems.push(Problem::new(
+            Code::EscapingLink,
+            path,
+            format!("left out of the skill: {why}"),
+        ));
+    }
+
+    fn report_case_clashes(&mut self) {
+        let mut folded: Vec<(String, &str)> =
+            self.entries.iter().map(|entry| (entry.path.to_lowercase(), &*entry.path)).collect();
+        folded.sort();
+        for pair in folded.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+            let message = format!(
+                "`{}` and `{}` are one file where case does not count",
+                pair[0].1, pair[1].1
+            );
+            self.problems.push(Problem::new(Code::CaseClash, &self.root.join(pair[1].1), message));
+        }
+    }
+}
+
+enum Outside {
+    Escapes,
+    Broken(io::Error),
+}
+
+fn classify(real_root: &Path, path: &Path) -> Result<Option<FileKind>, Outside> {
+    let metadata = fs::symlink_metadata(path).map_err(Outside::Broken)?;
+    if metadata.is_symlink() {
+        let target = fs::read_link(path).map_err(Outside::Broken)?;
+        let real = fs::canonicalize(path).map_err(Outside::Broken)?;
+        let absolute = target.components().any(|part| matches!(part, Component::RootDir));
+        return match target.to_str() {
+            Some(target) if real.starts_with(real_root) && !absolute => {
+                Ok(Some(FileKind::Link { target: target.to_owned() }))
+            }
+            _ => Err(Outside::Escapes),
+        };
+    }
+    Ok(metadata.is_file().then(|| FileKind::File {
+        size: metadata.len(),
+        executable: metadata.permissions().mode() & 0o100 != 0,
+        identity: Identity::of(&metadata),
+    }))
+}
+
+/// Opens a regular file for reading. A FIFO or a device is refused without waiting for it.
+pub(crate) fn open_regular(path: &Path) -> io::Result<(File, fs::Metadata)> {
+    let flags = OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let flags = i32::try_from(flags.bits()).unwrap_or_default();
+    let file = File::options().read(true).custom_flags(flags).open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    Ok((file, metadata))
+}

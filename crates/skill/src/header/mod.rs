@@ -1,0 +1,22 @@
+//! The header of a `SKILL.md`: finding it, reading it, and what its fields say.
+//!
+//! Everything here is pure: text in, a [`Manifest`] and diagnostics out.
+
+mod fields;
+mod frame;
+mod read;
+mod repair;
+mod requirements;
+mod yaml;
+
+#[cfg(test)]
+mod tests;
+
+pub use fields::{Dispatch, Invocation, Manifest};
+pub use frame::{Frame, FrameError};
+pub use read::{ReadOptions, Reading, WithoutHeader, decode, read};
+pub use requirements::{Gate, InstallKind, InstallOption, Requirements};
+
+pub(crate) use fields::{FORMAT_FIELDS, MAX_COMPATIBILITY_CHARS, MAX_DESCRIPTION_CHARS};
+pub(crate) use read::{Mending, Unread, header_tree};
+pub(crate) use yaml::{Kind, Node};

@@ -1,0 +1,330 @@
+//! YAML to a tree with spans. The only module that knows the YAML crate.
+//!
+//! Built on parser events rather than on typed deserialisation: a scalar keeps
+//! its text (`version: 1.0` stays `1.0`), unknown keys keep their place, and
+//! depth, nodes and text are bounded here, aliases included.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use granit_parser::{Event, Marker, Options, Parser, ScalarStyle, ScanError};
+use thiserror::Error;
+
+use crate::text::Span;
+
+/// Deepest nesting of a header; real ones have four levels.
+const MAX_DEPTH: usize = 32;
+/// Most nodes of a header with its aliases expanded; real ones have under a hundred.
+const MAX_NODES: usize = 10_000;
+/// Most text of a header with its aliases expanded, in bytes.
+const MAX_TEXT: usize = 1 << 20;
+
+/// A value and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Node {
+    pub(crate) span: Span,
+    pub(crate) kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Null,
+    /// A scalar with its text, never interpreted.
+    Scalar(String),
+    Sequence(Vec<Node>),
+    Mapping(Vec<(Node, Node)>),
+}
+
+impl Node {
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Scalar(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// What this is, for messages.
+    pub(crate) fn type_name(&self) -> &'static str {
+        match self.kind {
+            Kind::Null => "nothing",
+            Kind::Scalar(_) => "a string",
+            Kind::Sequence(_) => "a list",
+            Kind::Mapping(_) => "a mapping",
+        }
+    }
+
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        use serde_json::Value;
+        match &self.kind {
+            Kind::Null => Value::Null,
+            Kind::Scalar(text) => Value::String(text.clone()),
+            Kind::Sequence(items) => Value::Array(items.iter().map(Self::to_json).collect()),
+            Kind::Mapping(entries) => Value::Object(
+                entries
+                    .iter()
+                    .map(|(key, value)| (key.as_text().into_owned(), value.to_json()))
+                    .collect(),
+            ),
+        }
+    }
+
+    /// The scalar's text, or the whole value as JSON.
+    pub(crate) fn as_text(&self) -> Cow<'_, str> {
+        match &self.kind {
+            Kind::Null => Cow::Borrowed(""),
+            Kind::Scalar(text) => Cow::Borrowed(text),
+            _ => Cow::Owned(self.to_json().to_string()),
+        }
+    }
+}
+
+/// A header that was read.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree {
+    pub(crate) root: Node,
+    /// The first anchor, alias or tag, if any is used.
+    pub(crate) feature: Option<Span>,
+}
+
+/// Why the text is not usable YAML.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(crate) enum YamlError {
+    #[error("{message}")]
+    Syntax { at: Span, message: String },
+    #[error("the key `{key}` stands twice")]
+    Duplicate { key: String, first: Span, second: Span },
+    #[error("the header is too {what}")]
+    TooLarge { at: Span, what: &'static str },
+}
+
+impl YamlError {
+    pub(crate) fn place(&self) -> Span {
+        match self {
+            Self::Syntax { at, .. } | Self::TooLarge { at, .. } => *at,
+            Self::Duplicate { second, .. } => *second,
+        }
+    }
+}
+
+/// Reads one YAML document. Spans are byte offsets of `text`.
+pub(crate) fn parse(text: &str) -> Result<Tree, YamlError> {
+    let mut options = Options::default();
+    options.flow_nesting_limit = MAX_DEPTH;
+    options.block_nesting_limit = MAX_DEPTH;
+    options.set_emit_comments(false);
+    let mut builder = Builder::new(text);
+    for event in Parser::new_from_str_with_options(text, options) {
+        let (event, span) = event.map_err(|error| builder.syntax(&error))?;
+        builder.take(event, builder.offsets.span(&span))?;
+    }
+    let empty = Node { span: Span::at(0), kind: Kind::Null };
+    Ok(Tree { root: builder.root.unwrap_or(empty), feature: builder.feature })
+}
+
+/// A collection that is still open.
+enum Open {
+    Sequence { start: usize, anchor: usize, items: Vec<Node> },
+    Mapping { start: usize, anchor: usize, entries: Vec<(Node, Node)>, key: Option<Node> },
+}
+
+/// Puts events together, counting what it makes.
+struct Builder<'a> {
+    offsets: Offsets<'a>,
+    open: Vec<Open>,
+    anchors: HashMap<usize, (Node, Size)>,
+    root: Option<Node>,
+    feature: Option<Span>,
+    made: Size,
+}
+
+/// What a node weighs with everything below it.
+#[derive(Clone, Copy, Default)]
+struct Size {
+    nodes: usize,
+    text: usize,
+    depth: usize,
+}
+
+impl Size {
+    const COLLECTION: Self = Self { nodes: 1, text: 0, depth: 1 };
+
+    fn scalar(text: &str) -> Self {
+        Self { nodes: 1, text: text.len(), depth: 0 }
+    }
+}
+
+impl<'a> Builder<'a> {
+    fn new(text: &'a str) -> Self {
+        Self {
+            offsets: Offsets { text },
+            open: Vec::new(),
+            anchors: HashMap::new(),
+            root: None,
+            feature: None,
+            made: Size::default(),
+        }
+    }
+
+    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), YamlError> {
+        if event.tag().is_some() || event.anchor_id().is_some() || event.is_alias() {
+            self.feature.get_or_insert(span);
+        }
+        match event {
+            Event::Scalar(text, style, anchor, _) => {
+                self.count(Size::scalar(&text), span)?;
+                let kind = scalar(text.into_owned(), style);
+                self.place(Node { span, kind }, anchor)
+            }
+            Event::SequenceStart(_, anchor, _) => {
+                self.begin(Open::Sequence { start: span.start, anchor, items: Vec::new() }, span)
+            }
+            Event::MappingStart(_, anchor, _) => {
+                let start = span.start;
+                self.begin(Open::Mapping { start, anchor, entries: Vec::new(), key: None }, span)
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.end(span),
+            Event::Alias(anchor) => self.alias(anchor, span),
+            Event::DocumentStart(..) if self.root.is_some() => {
+                Err(YamlError::Syntax { at: span, message: "a second document begins".into() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, open: Open, span: Span) -> Result<(), YamlError> {
+        self.count(Size::COLLECTION, span)?;
+        self.open.push(open);
+        Ok(())
+    }
+
+    fn end(&mut self, span: Span) -> Result<(), YamlError> {
+        let (start, anchor, kind) = match self.open.pop() {
+            Some(Open::Sequence { start, anchor, items }) => (start, anchor, Kind::Sequence(items)),
+            Some(Open::Mapping { start, anchor, entries, .. }) => {
+                (start, anchor, Kind::Mapping(entries))
+            }
+            None => return Ok(()),
+        };
+        let end = self.offsets.trim_end(start, span.end);
+        self.place(Node { span: Span::new(start, end), kind }, anchor)
+    }
+
+    fn alias(&mut self, anchor: usize, span: Span) -> Result<(), YamlError> {
+        let Some((node, size)) = self.anchors.get(&anchor) else {
+            return Err(YamlError::Syntax { at: span, message: "an alias inside itself".into() });
+        };
+        let (node, size) = (Node { span, kind: node.kind.clone() }, *size);
+        self.count(size, span)?;
+        self.place(node, 0)
+    }
+
+    fn place(&mut self, node: Node, anchor: usize) -> Result<(), YamlError> {
+        if anchor != 0 {
+            self.anchors.insert(anchor, (node.clone(), weigh(&node)));
+        }
+        match self.open.last_mut() {
+            None => self.root = Some(node),
+            Some(Open::Sequence { items, .. }) => items.push(node),
+            Some(Open::Mapping { entries, key, .. }) => match key.take() {
+                None => {
+                    refuse_duplicate(entries, &node)?;
+                    *key = Some(node);
+                }
+                Some(key) => entries.push((key, node)),
+            },
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, size: Size, at: Span) -> Result<(), YamlError> {
+        self.made.nodes += size.nodes;
+        self.made.text += size.text;
+        if self.made.nodes > MAX_NODES || self.made.text > MAX_TEXT {
+            return Err(YamlError::TooLarge { at, what: "large when its aliases are expanded" });
+        }
+        if self.open.len() + size.depth > MAX_DEPTH {
+            return Err(YamlError::TooLarge { at, what: "deeply nested" });
+        }
+        Ok(())
+    }
+
+    fn syntax(&self, error: &ScanError) -> YamlError {
+        let start = self.offsets.place(error.marker());
+        let end = self.offsets.next_boundary(start);
+        YamlError::Syntax { at: Span::new(start, end), message: plain_words(&error.info()) }
+    }
+}
+
+/// An empty plain scalar, `~` and `null` are the absence of a value.
+fn scalar(text: String, style: ScalarStyle) -> Kind {
+    let plain = matches!(style, ScalarStyle::Plain);
+    if plain && matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL") {
+        Kind::Null
+    } else {
+        Kind::Scalar(text)
+    }
+}
+
+fn refuse_duplicate(entries: &[(Node, Node)], key: &Node) -> Result<(), YamlError> {
+    match entries.iter().find(|(earlier, _)| earlier.kind == key.kind) {
+        None => Ok(()),
+        Some((earlier, _)) => Err(YamlError::Duplicate {
+            key: key.as_text().into_owned(),
+            first: earlier.span,
+            second: key.span,
+        }),
+    }
+}
+
+fn weigh(node: &Node) -> Size {
+    let children: Vec<&Node> = match &node.kind {
+        Kind::Null => return Size::scalar(""),
+        Kind::Scalar(text) => return Size::scalar(text),
+        Kind::Sequence(items) => items.iter().collect(),
+        Kind::Mapping(entries) => entries.iter().flat_map(|(key, value)| [key, value]).collect(),
+    };
+    children.into_iter().map(weigh).fold(Size::COLLECTION, |whole, child| Size {
+        nodes: whole.nodes + child.nodes,
+        text: whole.text + child.text,
+        depth: whole.depth.max(child.depth + 1),
+    })
+}
+
+/// The parser's words end like a sentence and may repeat the place; ours are clauses.
+fn plain_words(message: &str) -> String {
+    message.trim().trim_end_matches('.').to_owned()
+}
+
+/// Turns the parser's places into byte offsets.
+struct Offsets<'a> {
+    text: &'a str,
+}
+
+impl Offsets<'_> {
+    fn span(&self, span: &granit_parser::Span) -> Span {
+        let start = span.start.byte_offset().unwrap_or_default().min(self.text.len());
+        let end = span.end.byte_offset().unwrap_or(start).min(self.text.len());
+        Span::new(start, end.max(start))
+    }
+
+    /// The byte of a marker; one without an offset has a line (from 1) and a column (from 0).
+    fn place(&self, marker: &Marker) -> usize {
+        if let Some(offset) = marker.byte_offset() {
+            return self.text.floor_char_boundary(offset);
+        }
+        let lines_before = marker.line().saturating_sub(1);
+        let before: usize = self.text.split_inclusive('\n').take(lines_before).map(str::len).sum();
+        let rest = &self.text[before..];
+        let in_line = rest.char_indices().nth(marker.col()).map_or(rest.len(), |(at, _)| at);
+        before + in_line
+    }
+
+    fn next_boundary(&self, start: usize) -> usize {
+        self.text[start..].chars().next().map_or(start, |character| start + character.len_utf8())
+    }
+
+    /// Collections end where the next thing starts; their span should end with their text.
+    fn trim_end(&self, start: usize, end: usize) -> usize {
+        self.text.get(start..end).map_or(end, |text| start + text.trim_end().len())
+    }
+}

@@ -1,0 +1,338 @@
+//! Eligibility: may this skill be used here, and if not, everything that is in the way.
+//!
+//! The one evaluator: lists, prompts, commands and `explain` all show its verdict.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fmt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::header::{Gate, InstallOption, Manifest, Requirements};
+use crate::library::{Choices, EntryChoice, TrustState};
+use crate::name::SkillName;
+
+/// The facts a verdict depends on, given by the caller.
+pub struct Machine<'a> {
+    /// The system, as `linux`, `macos` or `windows`.
+    pub os: &'a str,
+    /// Where programs are looked for: the path of the executor that will run them.
+    pub path: &'a [PathBuf],
+    /// Whether a variable is set to something.
+    pub env: &'a dyn Fn(&str) -> bool,
+    /// Whether a setting, by its dotted name, is true.
+    pub config: &'a dyn Fn(&str) -> bool,
+    /// Programs that were looked for before.
+    pub programs: RefCell<HashMap<String, bool>>,
+}
+
+impl fmt::Debug for Machine<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Machine")
+            .field("os", &self.os)
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+/// One thing that keeps a skill from being used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Block {
+    /// `skills.enabled` is false.
+    SkillsOff,
+    /// `skills.entries.<key>.enabled` is false.
+    Disabled {
+        /// The key.
+        key: String,
+    },
+    /// A pattern of `skills.denied` names it.
+    Denied {
+        /// Which.
+        pattern: String,
+    },
+    /// A list of allowed skills does not name it.
+    NotAllowed {
+        /// Whose list.
+        by: String,
+    },
+    /// Its project is not trusted.
+    Untrusted,
+    /// It changed since its project was trusted.
+    Changed {
+        /// The files that differ.
+        files: Vec<String>,
+    },
+    /// It belongs to another server and nobody trusted it.
+    Remote,
+    /// Its requirements cannot be read.
+    Unreadable {
+        /// Why.
+        reason: String,
+    },
+    /// It is for other systems.
+    Os {
+        /// Which.
+        wanted: Vec<String>,
+    },
+    /// A variable is not set.
+    Env {
+        /// Which.
+        name: String,
+    },
+    /// A setting is not true.
+    Config {
+        /// Which.
+        key: String,
+    },
+    /// A program is not there.
+    Bin {
+        /// Which.
+        name: String,
+    },
+    /// None of these programs is there.
+    AnyBin {
+        /// Which.
+        names: Vec<String>,
+    },
+}
+
+/// Whether a skill may be used; it may if nothing is in the way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// Everything in the way, in the order it was checked.
+    pub blocks: Vec<Block>,
+}
+
+/// Unmet requirements by kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Missing {
+    /// Programs.
+    pub bins: Vec<String>,
+    /// Programs of which one is needed.
+    pub any_bins: Vec<String>,
+    /// Variables.
+    pub env: Vec<String>,
+    /// Settings.
+    pub config: Vec<String>,
+    /// Systems it would work on.
+    pub os: Vec<String>,
+}
+
+impl Verdict {
+    /// Whether nothing is in the way.
+    pub fn is_eligible(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// Whether the person switched the skill off, rather than something being missing.
+    pub fn is_switched_off(&self) -> bool {
+        self.blocks.iter().any(|block| {
+            matches!(
+                block,
+                Block::SkillsOff
+                    | Block::Disabled { .. }
+                    | Block::Denied { .. }
+                    | Block::NotAllowed { .. }
+            )
+        })
+    }
+
+    /// The unmet requirements.
+    pub fn missing(&self) -> Missing {
+        let mut missing = Missing::default();
+        for block in &self.blocks {
+            match block {
+                Block::Bin { name } => missing.bins.push(name.clone()),
+                Block::AnyBin { names } => missing.any_bins.clone_from(names),
+                Block::Env { name } => missing.env.push(name.clone()),
+                Block::Config { key } => missing.config.push(key.clone()),
+                Block::Os { wanted } => missing.os.clone_from(wanted),
+                _ => {}
+            }
+        }
+        missing
+    }
+}
+
+impl fmt::Display for Block {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SkillsOff => write!(formatter, "skills are switched off"),
+            Self::Disabled { key } => write!(formatter, "`{key}` is disabled"),
+            Self::Denied { pattern } => write!(formatter, "`{pattern}` is denied"),
+            Self::NotAllowed { by } => write!(formatter, "not in {by}"),
+            Self::Untrusted => write!(formatter, "the project is not trusted"),
+            Self::Changed { files } => {
+                write!(formatter, "changed since it was trusted: {}", files.join(", "))
+            }
+            Self::Remote => write!(formatter, "offered by another server and not trusted"),
+            Self::Unreadable { reason } => {
+                write!(formatter, "requirements cannot be read: {reason}")
+            }
+            Self::Os { wanted } => write!(formatter, "needs {}", wanted.join(" or ")),
+            Self::Env { name } => write!(formatter, "needs the variable {name}"),
+            Self::Config { key } => write!(formatter, "needs the setting {key}"),
+            Self::Bin { name } => write!(formatter, "needs the program {name}"),
+            Self::AnyBin { names } => {
+                write!(formatter, "needs one of the programs {}", names.join(", "))
+            }
+        }
+    }
+}
+
+impl Block {
+    /// What to do about it.
+    pub fn remedy(&self, manifest: &Manifest) -> Option<String> {
+        let requirements = manifest.gate.requirements();
+        let key = entry_key(&manifest.name, requirements);
+        Some(match self {
+            Self::SkillsOff => "set `skills.enabled = true`".to_owned(),
+            Self::Disabled { key } => format!("set `skills.entries.{key}.enabled = true`"),
+            Self::Denied { pattern } => format!("take `{pattern}` out of `skills.denied`"),
+            Self::NotAllowed { by } => format!("add `{}` to {by}", manifest.name),
+            Self::Untrusted => "look at its files, then run `metier trust`".to_owned(),
+            Self::Changed { .. } => "look at the changes, then run `metier trust` again".to_owned(),
+            Self::Remote | Self::Os { .. } => return None,
+            Self::Unreadable { .. } => "run `metier skills lint` on it".to_owned(),
+            Self::Env { name } => match requirements.and_then(|it| it.primary_env.as_deref()) {
+                Some(primary) if primary == name => {
+                    format!("set {name}, or `skills.entries.{key}.api_key`")
+                }
+                _ => format!("set {name}, or `skills.entries.{key}.env.{name}`"),
+            },
+            Self::Config { key } => format!("set `{key} = true`"),
+            Self::Bin { name } => install_hint(requirements?, std::slice::from_ref(name)),
+            Self::AnyBin { names } => install_hint(requirements?, names),
+        })
+    }
+}
+
+/// The install options that bring a program, or the plain advice.
+fn install_hint(requirements: &Requirements, programs: &[String]) -> String {
+    let brings = |option: &&InstallOption| {
+        option.bins.is_empty() || option.bins.iter().any(|bin| programs.contains(bin))
+    };
+    let options: Vec<String> = requirements
+        .install
+        .iter()
+        .filter(brings)
+        .map(|option| format!("{} `{}`", option.kind.as_str(), option.target))
+        .collect();
+    if options.is_empty() {
+        format!("install {}", programs.join(" or "))
+    } else {
+        format!("install it with {}", options.join(" or "))
+    }
+}
+
+/// The key of a skill in `skills.entries`.
+pub(crate) fn entry_key<'a>(
+    name: &'a SkillName,
+    requirements: Option<&'a Requirements>,
+) -> &'a str {
+    requirements.and_then(|it| it.skill_key.as_deref()).unwrap_or(name.as_str())
+}
+
+/// Judges one skill.
+pub(crate) fn judge(
+    name: &SkillName,
+    manifest: &Manifest,
+    trust: &TrustState,
+    choices: &Choices,
+    machine: &Machine<'_>,
+) -> Verdict {
+    let requirements = manifest.gate.requirements();
+    let key = entry_key(name, requirements);
+    let entry = choices.entries.get(key);
+    let mut blocks = Vec::new();
+    if !choices.enabled {
+        blocks.push(Block::SkillsOff);
+    }
+    if entry.is_some_and(|entry| entry.enabled == Some(false)) {
+        blocks.push(Block::Disabled { key: key.to_owned() });
+    }
+    if let Some(pattern) = choices.denied.find(name) {
+        blocks.push(Block::Denied { pattern: pattern.to_owned() });
+    }
+    for (by, patterns) in &choices.allowed {
+        if patterns.find(name).is_none() {
+            blocks.push(Block::NotAllowed { by: by.clone() });
+        }
+    }
+    match trust {
+        TrustState::Trusted => {}
+        TrustState::Untrusted => blocks.push(Block::Untrusted),
+        TrustState::Changed(changes) => {
+            blocks.push(Block::Changed { files: changes.iter().map(ToString::to_string).collect() })
+        }
+    }
+    match &manifest.gate {
+        Gate::Unreadable(reason) => blocks.push(Block::Unreadable { reason: reason.clone() }),
+        Gate::Readable(requirements) => {
+            blocks.extend(machine.unmet(requirements, entry));
+        }
+    }
+    Verdict { blocks }
+}
+
+impl Machine<'_> {
+    fn unmet(&self, requirements: &Requirements, entry: Option<&EntryChoice>) -> Vec<Block> {
+        let mut unmet = Vec::new();
+        if !requirements.os.is_empty() && !requirements.os.iter().any(|os| self.is(os)) {
+            unmet.push(Block::Os { wanted: requirements.os.clone() });
+        }
+        if requirements.always {
+            return unmet;
+        }
+        for name in &requirements.env {
+            let key_given = requirements.primary_env.as_ref() == Some(name)
+                && entry.is_some_and(|entry| entry.has_api_key);
+            let given = entry.is_some_and(|entry| entry.env.contains(name));
+            if !key_given && !given && !(self.env)(name) {
+                unmet.push(Block::Env { name: name.clone() });
+            }
+        }
+        for key in requirements.config.iter().filter(|key| !(self.config)(key)) {
+            unmet.push(Block::Config { key: key.clone() });
+        }
+        for name in requirements.bins.iter().filter(|name| !self.has_program(name)) {
+            unmet.push(Block::Bin { name: name.clone() });
+        }
+        let any = &requirements.any_bins;
+        if !any.is_empty() && !any.iter().any(|name| self.has_program(name)) {
+            unmet.push(Block::AnyBin { names: any.clone() });
+        }
+        unmet
+    }
+
+    fn is(&self, os: &str) -> bool {
+        let os = os.to_ascii_lowercase();
+        let same = match os.as_str() {
+            "darwin" | "macos" | "mac" => "macos",
+            "win32" | "windows" => "windows",
+            other => other,
+        };
+        same == self.os
+    }
+
+    fn has_program(&self, name: &str) -> bool {
+        if let Some(known) = self.programs.borrow().get(name) {
+            return *known;
+        }
+        let there = if name.contains('/') {
+            Path::new(name).is_absolute() && is_program(Path::new(name))
+        } else {
+            !name.is_empty() && self.path.iter().any(|folder| is_program(&folder.join(name)))
+        };
+        self.programs.borrow_mut().insert(name.to_owned(), there);
+        there
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata()
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}

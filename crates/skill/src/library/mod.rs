@@ -1,0 +1,15 @@
+//! Which skills count: one of each name, judged by one evaluator, in an immutable snapshot.
+
+mod choices;
+mod eligibility;
+mod entry;
+mod snapshot;
+mod trust;
+mod watch;
+
+pub use choices::{Choices, EntryChoice, PatternError, Patterns};
+pub use eligibility::{Block, Machine, Missing, Verdict};
+pub use entry::{Entry, Place};
+pub use snapshot::{Change, Changes, LibraryOptions, Snapshot, build};
+pub use trust::{FileChange, TrustError, TrustPolicy, TrustState, TrustStore, TrustedProject};
+pub use watch::{WatchError, Watched, Watcher};

@@ -1,0 +1,381 @@
+//! A snapshot: what the library holds at one moment, immutable and shared.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::catalog::{self, Catalog, CatalogItem, Format, HeaderTokens, one_line};
+use crate::diagnostic::Code;
+use crate::discover::{
+    BundledSkill, Found, RemoteSkill, Root, RootScan, ScanOptions, Source, judge_bytes, scan,
+};
+use crate::header::{Gate, Invocation, Manifest};
+use crate::library::eligibility::judge;
+use crate::library::{Block, Choices, Entry, Machine, Place, TrustPolicy, TrustState, Verdict};
+use crate::name::SkillName;
+use crate::problem::Problem;
+
+/// What a library is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct LibraryOptions<'a> {
+    /// Folders, from the one that yields to the one that wins.
+    pub roots: &'a [Root],
+    /// Skills inside the binary.
+    pub bundled: &'a [BundledSkill],
+    /// Skills other servers offer.
+    pub remote: &'a [RemoteSkill],
+    /// What the person chose.
+    pub choices: &'a Choices,
+    /// The facts about this machine.
+    pub machine: &'a Machine<'a>,
+    /// How projects are trusted.
+    pub trust: TrustPolicy<'a>,
+    /// Where headers are remembered, if anywhere.
+    pub cache: Option<&'a Path>,
+    /// Tokens the catalog may cost.
+    pub catalog_tokens: usize,
+}
+
+/// What the library holds.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// Counts the snapshots of one library; the first is 1.
+    pub version: u64,
+    /// Tells whether two snapshots hold the same.
+    pub fingerprint: String,
+    /// Skills, one of each name, sorted by name.
+    pub entries: Vec<Entry>,
+    /// What a model is told, as lines.
+    pub catalog: Catalog,
+    /// What was noticed, sorted by path.
+    pub problems: Vec<Problem>,
+}
+
+/// What differs between two snapshots, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// The differences, sorted by name.
+    pub changes: Vec<(SkillName, Change)>,
+}
+
+/// What became of a skill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A model may use it now.
+    Added,
+    /// It is another one, or says something else.
+    Changed,
+    /// A model may not use it any more.
+    Removed,
+}
+
+/// Builds a snapshot.
+pub fn build(options: &LibraryOptions<'_>) -> Snapshot {
+    let scans = scan(&ScanOptions { roots: options.roots, cache: options.cache });
+    let mut gathered = Gathered::default();
+    gathered.add_remote(options.remote);
+    gathered.add_roots(options, scans);
+    let Gathered { skills, mut problems } = gathered;
+    let entries = choose(skills, options, &mut problems);
+    problems.sort();
+    problems.dedup();
+    let catalog = catalog_of(&entries, options.catalog_tokens, Format::Lines);
+    Snapshot { version: 1, fingerprint: fingerprint(&entries), entries, catalog, problems }
+}
+
+impl Snapshot {
+    /// The skill of a name.
+    pub fn find(&self, name: &str) -> Option<&Entry> {
+        let index = self.entries.binary_search_by(|entry| entry.name.as_str().cmp(name)).ok()?;
+        Some(&self.entries[index])
+    }
+
+    /// The catalog in a format and with a budget of its own.
+    pub fn catalog(&self, budget: usize, format: Format) -> Catalog {
+        catalog_of(&self.entries, budget, format)
+    }
+
+    /// What a model would have to be told to get from `before` to this.
+    pub fn changes_since(&self, before: &Self) -> Changes {
+        let seen = |snapshot: &Self| -> BTreeMap<SkillName, String> {
+            let visible = snapshot.entries.iter().filter(|entry| entry.is_model_visible());
+            visible
+                .map(|entry| (entry.name.clone(), fingerprint(std::slice::from_ref(entry))))
+                .collect()
+        };
+        let (old, new) = (seen(before), seen(self));
+        let mut changes = BTreeMap::new();
+        for (name, print) in &new {
+            let change = match old.get(name) {
+                None => Change::Added,
+                Some(other) if other != print => Change::Changed,
+                Some(_) => continue,
+            };
+            changes.insert(name.clone(), change);
+        }
+        let gone = old.into_keys().filter(|name| !new.contains_key(name));
+        changes.extend(gone.map(|name| (name, Change::Removed)));
+        Changes { changes: changes.into_iter().collect() }
+    }
+}
+
+/// Every skill that was found, from the source that yields to the one that wins.
+#[derive(Default)]
+struct Gathered {
+    skills: Vec<Skill>,
+    problems: Vec<Problem>,
+}
+
+struct Skill {
+    name: SkillName,
+    manifest: Manifest,
+    source: Source,
+    place: Place,
+    tokens: HeaderTokens,
+    trust: TrustState,
+    root: usize,
+    plugin: Option<SkillName>,
+}
+
+impl Gathered {
+    /// Roots come in order; bundled skills stand between the plugins and the managed ones.
+    fn add_roots(&mut self, options: &LibraryOptions<'_>, scans: Vec<RootScan>) {
+        let mut bundled = Some(options.bundled);
+        for (index, (root, scan)) in options.roots.iter().zip(scans).enumerate() {
+            if root.source > Source::Bundled
+                && let Some(bundled) = bundled.take()
+            {
+                self.add_bundled(bundled);
+            }
+            self.add_root(index, root, scan, options.trust);
+        }
+        self.add_bundled(bundled.take().unwrap_or_default());
+    }
+
+    fn add_root(&mut self, index: usize, root: &Root, scan: RootScan, trust: TrustPolicy<'_>) {
+        self.problems.extend(scan.problems);
+        for found in scan.found {
+            let Found { folder, file, identity, manifest, tokens } = found;
+            let state = match &root.project {
+                Some(project) => trust.state(project, &folder),
+                None => TrustState::Trusted,
+            };
+            self.report_trust(&state, &file);
+            self.skills.push(Skill {
+                name: manifest.name.clone(),
+                manifest,
+                source: root.source,
+                place: Place::Folder { folder, file, identity },
+                tokens,
+                trust: state,
+                root: index,
+                plugin: root.plugin.clone(),
+            });
+        }
+    }
+
+    fn report_trust(&mut self, state: &TrustState, file: &Path) {
+        let problem = match state {
+            TrustState::Trusted => return,
+            TrustState::Untrusted => Problem::new(
+                Code::Untrusted,
+                file,
+                "the project is not trusted; the skill is not used",
+            )
+            .help("look at the skill, then run `metier trust`"),
+            TrustState::Changed(changes) => {
+                let files: Vec<String> = changes.iter().map(ToString::to_string).collect();
+                let message = format!("changed since it was trusted: {}", files.join(", "));
+                Problem::new(Code::TrustChanged, file, message)
+                    .help("look at the changes, then run `metier trust`")
+            }
+        };
+        self.problems.push(problem);
+    }
+
+    fn add_bundled(&mut self, bundled: &[BundledSkill]) {
+        for skill in bundled {
+            let place = Place::Bundled(*skill);
+            let (manifest, problems) =
+                judge_bytes(skill.skill_file(), &place.file(), Some(skill.folder));
+            self.problems.extend(problems);
+            let Some(manifest) = manifest else { continue };
+            self.skills.push(Skill {
+                name: manifest.name.clone(),
+                tokens: HeaderTokens::of(&manifest),
+                manifest,
+                source: Source::Bundled,
+                place,
+                trust: TrustState::Trusted,
+                root: usize::MAX,
+                plugin: None,
+            });
+        }
+    }
+
+    fn add_remote(&mut self, remote: &[RemoteSkill]) {
+        for skill in remote {
+            let manifest = remote_manifest(skill);
+            self.skills.push(Skill {
+                name: skill.name.clone(),
+                tokens: HeaderTokens::of(&manifest),
+                manifest,
+                source: Source::Remote,
+                place: Place::Remote(skill.address.clone()),
+                trust: TrustState::Trusted,
+                root: usize::MAX,
+                plugin: None,
+            });
+        }
+    }
+}
+
+fn remote_manifest(skill: &RemoteSkill) -> Manifest {
+    Manifest {
+        name: skill.name.clone(),
+        description: skill.description.clone(),
+        license: None,
+        compatibility: None,
+        allowed_tools: Vec::new(),
+        metadata: Vec::new(),
+        version: None,
+        homepage: None,
+        argument_hint: None,
+        invocation: Invocation { by_user: true, by_model: true, dispatch: None },
+        gate: Gate::open(),
+        unknown_fields: Vec::new(),
+    }
+}
+
+/// One skill of each name. A skill that is not trusted hides nobody.
+fn choose(
+    skills: Vec<Skill>,
+    options: &LibraryOptions<'_>,
+    problems: &mut Vec<Problem>,
+) -> Vec<Entry> {
+    let mut chosen: BTreeMap<SkillName, (Skill, Vec<PathBuf>)> = BTreeMap::new();
+    let plugin_names = names_of_others(&skills);
+    for mut skill in skills {
+        if let Some(plugin) = &skill.plugin
+            && plugin_names.get(&skill.name).is_some_and(|count| *count > 1)
+            && let Ok(name) = skill.name.within_plugin(plugin)
+        {
+            skill.name = name;
+        }
+        let Some((winner, shadows)) = chosen.remove(&skill.name) else {
+            chosen.insert(skill.name.clone(), (skill, Vec::new()));
+            continue;
+        };
+        let pair = settle(winner, shadows, skill, problems);
+        chosen.insert(pair.0.name.clone(), pair);
+    }
+    report_case_clashes(chosen.keys(), problems);
+    chosen.into_values().map(|(skill, shadows)| judged(skill, shadows, options)).collect()
+}
+
+/// How often a name stands, to know which names of plugins clash.
+fn names_of_others(skills: &[Skill]) -> BTreeMap<SkillName, usize> {
+    let mut names = BTreeMap::new();
+    for skill in skills {
+        *names.entry(skill.name.clone()).or_default() += 1;
+    }
+    names
+}
+
+fn settle(
+    old: Skill,
+    mut shadows: Vec<PathBuf>,
+    new: Skill,
+    problems: &mut Vec<Problem>,
+) -> (Skill, Vec<PathBuf>) {
+    let same_root = old.root == new.root && old.source == new.source;
+    let new_usable = new.trust == TrustState::Trusted || old.trust != TrustState::Trusted;
+    let new_wins = new_usable && !same_root;
+    let (winner, loser) = if new_wins { (new, old) } else { (old, new) };
+    let loser_file = loser.place.file();
+    let (code, message) = if same_root {
+        let first = winner.place.file();
+        (Code::SameRootTwice, format!("`{}` is already taken by {}", winner.name, first.display()))
+    } else {
+        let by = winner.place.file();
+        (
+            Code::Shadowed,
+            format!("`{}` is hidden by {} ({})", winner.name, by.display(), winner.source),
+        )
+    };
+    problems.push(Problem::new(code, &loser_file, message));
+    shadows.push(loser_file);
+    (winner, shadows)
+}
+
+/// Names that are one folder where case does not count.
+fn report_case_clashes<'a>(
+    names: impl Iterator<Item = &'a SkillName>,
+    problems: &mut Vec<Problem>,
+) {
+    let mut folded: BTreeMap<String, &SkillName> = BTreeMap::new();
+    for name in names {
+        if let Some(other) = folded.insert(name.as_str().to_lowercase(), name) {
+            let message = format!("`{other}` and `{name}` differ by case only");
+            problems.push(Problem::new(Code::NameCaseClash, Path::new(name.as_str()), message));
+        }
+    }
+}
+
+fn judged(skill: Skill, mut shadows: Vec<PathBuf>, options: &LibraryOptions<'_>) -> Entry {
+    let Skill { name, manifest, source, place, tokens, trust, .. } = skill;
+    let verdict = if source == Source::Remote {
+        Verdict { blocks: vec![Block::Remote] }
+    } else {
+        judge(&name, &manifest, &trust, options.choices, options.machine)
+    };
+    shadows.sort();
+    Entry { name, manifest, source, place, tokens, shadows, verdict }
+}
+
+fn catalog_of(entries: &[Entry], budget: usize, format: Format) -> Catalog {
+    let visible: Vec<(&Entry, String, String)> = entries
+        .iter()
+        .filter(|entry| entry.is_model_visible())
+        .map(|entry| {
+            let location = match format {
+                Format::Lines => String::new(),
+                Format::Xml => entry.place.file().display().to_string(),
+            };
+            (entry, one_line(&entry.manifest.description), location)
+        })
+        .collect();
+    let items: Vec<CatalogItem<'_>> = visible
+        .iter()
+        .map(|(entry, description, location)| CatalogItem {
+            name: entry.name.as_str(),
+            description,
+            location,
+            tokens: &entry.tokens,
+        })
+        .collect();
+    catalog::build(&items, budget, format)
+}
+
+/// A digest of everything that makes a difference to a session.
+fn fingerprint(entries: &[Entry]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let mut part = |bytes: &[u8]| {
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    for entry in entries {
+        part(entry.name.as_str().as_bytes());
+        part(entry.source.label().as_bytes());
+        part(entry.manifest.description.as_bytes());
+        part(&[u8::from(entry.is_model_visible()), u8::from(entry.is_user_invocable())]);
+        match &entry.place {
+            Place::Folder { file, identity, .. } => {
+                part(file.as_os_str().as_encoded_bytes());
+                part(&identity.to_bytes());
+            }
+            Place::Bundled(skill) => part(skill.skill_file()),
+            Place::Remote(address) => part(address.as_bytes()),
+        }
+    }
+    hasher.finalize().to_hex().to_string()
+}

@@ -1,0 +1,246 @@
+//! Trust in projects, pinned to what their skills were when a person looked at them.
+//!
+//! A project is trusted with a digest of every file of its skills. A skill that
+//! differs, or was not there, is not trusted until the project is trusted again.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::files::{self, DigestCache, FileDigests};
+
+/// Largest trust file that is read.
+const MAX_BYTES: u64 = 64 << 20;
+/// Changed files that are named; the rest is counted.
+const MAX_NAMED_CHANGES: usize = 8;
+
+/// Trusted projects by their root.
+#[derive(Clone, Debug, Default)]
+pub struct TrustStore {
+    file: PathBuf,
+    projects: BTreeMap<PathBuf, TrustedProject>,
+}
+
+/// What the skills of a project were when it was trusted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrustedProject {
+    /// Digests of files, by the skill's folder relative to the project.
+    pub skills: BTreeMap<String, FileDigests>,
+}
+
+/// Whether a skill may be trusted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TrustState {
+    /// It may.
+    Trusted,
+    /// Nobody trusted its project.
+    Untrusted,
+    /// It is not what was trusted.
+    Changed(Vec<FileChange>),
+}
+
+/// A file that is not as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each carries the path it is about")]
+pub enum FileChange {
+    Added(String),
+    Modified(String),
+    Removed(String),
+    /// So many more.
+    More(usize),
+    /// The skill was not there.
+    NewSkill,
+    /// The files cannot be read.
+    Unreadable(String),
+}
+
+/// How projects are trusted in this run.
+#[derive(Clone, Copy, Debug)]
+pub enum TrustPolicy<'a> {
+    /// By what was recorded.
+    Recorded {
+        /// The records.
+        store: &'a TrustStore,
+        /// Digests of files that were read before.
+        digests: &'a DigestCache,
+    },
+    /// All of them: the person said so for this run.
+    All,
+}
+
+/// Why trust cannot be read or written.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TrustError {
+    /// The file is not what we wrote.
+    #[error("the trust file `{}` cannot be understood", path.display())]
+    Broken {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// The file cannot be read or written.
+    #[error("cannot use the trust file `{}`", path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    version: u32,
+    projects: BTreeMap<PathBuf, TrustedProject>,
+}
+
+impl TrustStore {
+    /// Reads the store; an absent one trusts nobody.
+    ///
+    /// # Errors
+    ///
+    /// When there is one that cannot be read: then nobody is trusted either, and that is said.
+    pub fn load(file: &Path) -> Result<Self, TrustError> {
+        let broken = |source| TrustError::Broken { path: file.to_owned(), source };
+        let text = match fs::metadata(file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Self { file: file.to_owned(), projects: BTreeMap::new() });
+            }
+            Ok(metadata) if metadata.len() > MAX_BYTES => Err(io::ErrorKind::FileTooLarge.into()),
+            _ => fs::read_to_string(file),
+        }
+        .map_err(|source| TrustError::Io { path: file.to_owned(), source })?;
+        let stored: Stored = serde_json::from_str(&text).map_err(broken)?;
+        Ok(Self { file: file.to_owned(), projects: stored.projects })
+    }
+
+    /// The record of a project.
+    pub fn project(&self, root: &Path) -> Option<&TrustedProject> {
+        self.projects.get(root)
+    }
+
+    /// Every trusted project.
+    pub fn projects(&self) -> impl Iterator<Item = (&Path, &TrustedProject)> {
+        self.projects.iter().map(|(root, project)| (root.as_path(), project))
+    }
+
+    /// Trusts a project as it is now, replacing what was known of it.
+    pub fn trust(&mut self, root: &Path, project: TrustedProject) {
+        self.projects.insert(root.to_owned(), project);
+    }
+
+    /// Forgets a project; `false` if it was not trusted.
+    pub fn revoke(&mut self, root: &Path) -> bool {
+        self.projects.remove(root).is_some()
+    }
+
+    /// Writes the store, so that a crash leaves the old or the new one.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn save(&self) -> Result<(), TrustError> {
+        let failed = |source| TrustError::Io { path: self.file.clone(), source };
+        let folder = self.file.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder).map_err(failed)?;
+        let mut beside = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+        let stored = Stored { version: 1, projects: self.projects.clone() };
+        serde_json::to_writer_pretty(&mut beside, &stored)
+            .map_err(|error| failed(io::Error::from(error)))?;
+        beside.write_all(b"\n").map_err(failed)?;
+        beside.as_file().sync_all().map_err(failed)?;
+        beside.persist(&self.file).map_err(|error| failed(error.error))?;
+        Ok(())
+    }
+}
+
+impl TrustedProject {
+    /// Records the skills in some folders of a project.
+    ///
+    /// # Errors
+    ///
+    /// When a file of theirs cannot be read.
+    pub fn record<'a>(
+        root: &Path,
+        folders: impl Iterator<Item = &'a Path>,
+        digests: &DigestCache,
+    ) -> io::Result<Self> {
+        let mut skills = BTreeMap::new();
+        for folder in folders {
+            skills.insert(key(root, folder), file_digests(folder, digests)?);
+        }
+        Ok(Self { skills })
+    }
+
+    fn state(&self, root: &Path, folder: &Path, digests: &DigestCache) -> TrustState {
+        let Some(before) = self.skills.get(&key(root, folder)) else {
+            return TrustState::Changed(vec![FileChange::NewSkill]);
+        };
+        match file_digests(folder, digests) {
+            Err(error) => TrustState::Changed(vec![FileChange::Unreadable(error.to_string())]),
+            Ok(now) if now == *before => TrustState::Trusted,
+            Ok(now) => TrustState::Changed(changes(before, &now)),
+        }
+    }
+}
+
+impl TrustPolicy<'_> {
+    /// Whether a skill of a project may be trusted.
+    pub(crate) fn state(&self, project: &Path, folder: &Path) -> TrustState {
+        match self {
+            Self::All => TrustState::Trusted,
+            Self::Recorded { store, digests } => match store.project(project) {
+                None => TrustState::Untrusted,
+                Some(record) => record.state(project, folder, digests),
+            },
+        }
+    }
+}
+
+impl fmt::Display for FileChange {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Added(path) => write!(formatter, "{path} (new)"),
+            Self::Modified(path) => write!(formatter, "{path}"),
+            Self::Removed(path) => write!(formatter, "{path} (gone)"),
+            Self::More(count) => write!(formatter, "{count} more"),
+            Self::NewSkill => write!(formatter, "the whole skill is new"),
+            Self::Unreadable(why) => write!(formatter, "its files cannot be read ({why})"),
+        }
+    }
+}
+
+fn key(root: &Path, folder: &Path) -> String {
+    folder.strip_prefix(root).unwrap_or(folder).to_string_lossy().into_owned()
+}
+
+fn file_digests(folder: &Path, digests: &DigestCache) -> io::Result<FileDigests> {
+    let tree = files::list(folder).map_err(io::Error::other)?;
+    files::digest_of(&tree, digests).map(|(_, files)| files)
+}
+
+fn changes(before: &FileDigests, now: &FileDigests) -> Vec<FileChange> {
+    let mut changes = Vec::new();
+    for (path, digest) in now {
+        match before.get(path) {
+            None => changes.push(FileChange::Added(path.clone())),
+            Some(old) if old != digest => changes.push(FileChange::Modified(path.clone())),
+            Some(_) => {}
+        }
+    }
+    let gone = before.keys().filter(|path| !now.contains_key(*path));
+    changes.extend(gone.map(|path| FileChange::Removed(path.clone())));
+    if changes.len() > MAX_NAMED_CHANGES {
+        let more = changes.len() - MAX_NAMED_CHANGES;
+        changes.truncate(MAX_NAMED_CHANGES);
+        changes.push(FileChange::More(more));
+    }
+    changes
+}

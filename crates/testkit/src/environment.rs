@@ -1,0 +1,144 @@
+//! A home, a working directory and a `PATH` that belong to one test.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// A place where nothing of the machine shows: every variable is the test's own.
+#[derive(Debug)]
+pub struct TestEnv {
+    root: TempDir,
+    binary: PathBuf,
+    variables: Vec<(String, String)>,
+}
+
+/// What a run of the binary gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The exit code, or -1 after a signal.
+    pub code: i32,
+    /// Standard output, with the paths of the test replaced by words.
+    pub stdout: String,
+    /// Standard error, likewise.
+    pub stderr: String,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "exit {}\n----- stdout\n{}\n----- stderr\n{}",
+            self.code,
+            self.stdout.trim_end(),
+            self.stderr.trim_end()
+        )
+    }
+}
+
+impl TestEnv {
+    /// An empty home and an empty project for a binary.
+    pub fn new(binary: &str) -> Self {
+        let root = TempDir::new().expect("a temporary folder");
+        for folder in ["home", "project", "bin"] {
+            fs::create_dir(root.path().join(folder)).expect("a folder in it");
+        }
+        Self { root, binary: binary.into(), variables: Vec::new() }
+    }
+
+    /// The folder everything is in, with links resolved.
+    pub fn root(&self) -> PathBuf {
+        self.root.path().canonicalize().expect("the folder is there")
+    }
+
+    /// The home directory.
+    pub fn home(&self) -> PathBuf {
+        self.root().join("home")
+    }
+
+    /// The working directory.
+    pub fn project(&self) -> PathBuf {
+        self.root().join("project")
+    }
+
+    /// Sets a variable for every run.
+    #[must_use]
+    pub fn with_variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// Writes a file, and the folders above it. Relative paths start at the folder of the test.
+    pub fn write(&self, path: impl AsRef<Path>, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().expect("a file has a folder")).expect("its folder");
+        fs::write(&path, text).expect("its content");
+        path
+    }
+
+    /// Writes `<folder>/<name>/SKILL.md` with a header and a short body.
+    pub fn skill(&self, folder: impl AsRef<Path>, name: &str, description: &str) -> PathBuf {
+        let text = format!("---\nname: {name}\ndescription: {description}\n---\n\n# {name}\n");
+        let file = self.write(folder.as_ref().join(name).join("SKILL.md"), text);
+        file.parent().expect("a file has a folder").to_owned()
+    }
+
+    /// Puts a program that does nothing on the `PATH`.
+    pub fn program(&self, name: &str) -> PathBuf {
+        let path = self.write(Path::new("bin").join(name), "#!/bin/sh\n");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("its mode");
+        path
+    }
+
+    /// Runs the binary with some arguments in the project.
+    pub fn run<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Outcome {
+        self.run_in(&self.project(), arguments, "")
+    }
+
+    /// Runs the binary in a folder, with some text on standard input.
+    pub fn run_in<A: AsRef<OsStr>>(
+        &self,
+        folder: &Path,
+        arguments: impl IntoIterator<Item = A>,
+        input: &str,
+    ) -> Outcome {
+        let mut child = Command::new(&self.binary)
+            .args(arguments)
+            .current_dir(folder)
+            .env_clear()
+            .env("HOME", self.home())
+            .env("PATH", self.root().join("bin"))
+            .env("METIER_HOME", self.home().join(".metier"))
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let mut stdin = child.stdin.take().expect("standard input is a pipe");
+        let _closed_early = stdin.write_all(input.as_bytes());
+        drop(stdin);
+        let output = child.wait_with_output().expect("the binary ends");
+        Outcome {
+            code: output.status.code().unwrap_or(-1),
+            stdout: self.without_paths(&output.stdout),
+            stderr: self.without_paths(&output.stderr),
+        }
+    }
+
+    /// Output with the folders of this test replaced by `[HOME]`, `[PROJECT]` and `[ROOT]`.
+    fn without_paths(&self, bytes: &[u8]) -> String {
+        let mut text = String::from_utf8_lossy(bytes).into_owned();
+        for (path, word) in
+            [(self.home(), "[HOME]"), (self.project(), "[PROJECT]"), (self.root(), "[ROOT]")]
+        {
+            text = text.replace(&*path.to_string_lossy(), word);
+        }
+        text
+    }
+}

@@ -1,0 +1,13 @@
+//! For tests: a hermetic environment to run the real binary in, a loopback server, the corpus,
+//! and the way a test says that it could not run.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests start the binary and read their own switches"
+)]
+
+mod corpus;
+mod environment;
+pub mod server;
+
+pub use corpus::{corpus, report, skip};
+pub use environment::{Outcome, TestEnv};

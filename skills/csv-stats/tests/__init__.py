@@ -1,0 +1,1 @@
+"""Tests of csv-stats: python3 -B -m unittest discover -s tests"""

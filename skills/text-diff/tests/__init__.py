@@ -1,0 +1,1 @@
+"""Tests of text-diff: python3 -B -m unittest discover -s tests"""

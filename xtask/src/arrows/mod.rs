@@ -1,0 +1,13 @@
+//! Who may use whom: the arrows between the crates, as a table and a check.
+//!
+//! Arrows point down only, so a crate can be read, tested and replaced with
+//! nothing but what is below it. Deciding is pure; reading the manifests is left
+//! to cargo.
+
+mod check;
+mod house;
+mod metadata;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use self::check::run;

@@ -1,0 +1,137 @@
+//! Reference pages that are written by the program they describe.
+//!
+//! The binary prints its own reference on request (a hidden command), so the
+//! pages in `docs/` cannot say anything the program does not do. They are
+//! committed, for readers; `--check` fails when a page is out of date.
+
+use std::fs;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::project::{Project, output};
+
+/// What `cargo xtask docs` was asked to do.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Write nothing; fail when a page is out of date
+    #[arg(long)]
+    check: bool,
+}
+
+/// A generated page.
+struct Page {
+    file: &'static str,
+    /// The arguments that make the binary print the page.
+    arguments: &'static [&'static str],
+}
+
+const PAGES: &[Page] = &[
+    Page { file: "docs/cli.md", arguments: &["__reference"] },
+    Page { file: "docs/config.md", arguments: &["__reference", "--config"] },
+];
+
+/// Does what the options ask for and says what was written.
+pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
+    if options.check { check(project) } else { write(project) }
+}
+
+/// Fails, naming the pages, when one differs from what the binary prints.
+pub(crate) fn check(project: &Project) -> Result<()> {
+    let mut stale = Vec::new();
+    for (page, text) in render(project)? {
+        // A page that cannot be read is as stale as one that was never written.
+        let written = fs::read_to_string(project.file(page.file)).unwrap_or_default();
+        if normal(&written) != text {
+            stale.push(page.file);
+        }
+    }
+    if !stale.is_empty() {
+        bail!("out of date: {}; run `cargo xtask docs` and commit the result", stale.join(", "));
+    }
+    Ok(())
+}
+
+fn write(project: &Project) -> Result<()> {
+    for (page, text) in render(project)? {
+        let file = project.file(page.file);
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder)
+                .with_context(|| format!("cannot create the folder of `{}`", page.file))?;
+        }
+        fs::write(&file, text).with_context(|| format!("cannot write `{}`", page.file))?;
+        println!("{}", page.file);
+    }
+    Ok(())
+}
+
+fn render(project: &Project) -> Result<Vec<(&'static Page, String)>> {
+    let binary = build(project)?;
+    let mut pages = Vec::new();
+    for page in PAGES {
+        let mut command = project.command(&binary);
+        // The width of whoever runs this must not decide where lines of help end.
+        command.args(page.arguments).env_remove("COLUMNS");
+        let text = output(command)?;
+        if text.trim().is_empty() {
+            bail!("`metier {}` printed nothing", page.arguments.join(" "));
+        }
+        pages.push((page, normal(&text)));
+    }
+    Ok(pages)
+}
+
+/// Builds the binary and says where it is.
+///
+/// The whole workspace is built, not only the package: cargo then chooses the same features for
+/// shared dependencies as the tests do, and nothing is compiled twice.
+fn build(project: &Project) -> Result<String> {
+    let messages = output(
+        project.cargo("build --quiet --workspace --bins --message-format json-render-diagnostics"),
+    )?;
+    executable(&messages).context("the workspace has no binary `metier`")
+}
+
+/// The path of `metier` among the messages of a build, one JSON object per line.
+fn executable(messages: &str) -> Option<String> {
+    messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|message| message["target"]["name"] == "metier")
+        .find_map(|message| message["executable"].as_str().map(str::to_owned))
+}
+
+/// One newline at the end and none of another system's line ends.
+fn normal(text: &str) -> String {
+    let mut text = text.replace("\r\n", "\n").trim_end().to_owned();
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_binary_is_found_among_other_messages() {
+        let messages = concat!(
+            "{\"reason\":\"compiler-artifact\",\"target\":{\"name\":\"serde\"},\"executable\":null}\n",
+            "{\"reason\":\"compiler-artifact\",\"target\":{\"name\":\"xtask\"},\"executable\":\"/t/xtask\"}\n",
+            "not json\n",
+            "{\"reason\":\"compiler-artifact\",\"target\":{\"name\":\"metier\"},\"executable\":null}\n",
+            "{\"reason\":\"compiler-artifact\",\"target\":{\"name\":\"metier\"},\"executable\":\"/t/metier\"}\n",
+            "{\"reason\":\"build-finished\",\"success\":true}\n",
+        );
+        assert_eq!(executable(messages).as_deref(), Some("/t/metier"));
+    }
+
+    #[test]
+    fn a_build_without_the_binary_is_noticed() {
+        assert_eq!(executable("{\"reason\":\"build-finished\",\"success\":true}\n"), None);
+    }
+
+    #[test]
+    fn line_ends_do_not_make_a_page_stale() {
+        assert_eq!(normal("# Page\r\ntext\r\n\r\n"), normal("# Page\ntext"));
+    }
+}

@@ -1,3 +1,33 @@
-//! Benchmarks.
+//! Benchmarks, run by hand: `cargo run --release -p metier-bench -- discovery`.
+//!
+//! A benchmark runs the real binary and the floors it is compared with as processes of their own,
+//! one after the other in one run, and prints ratios. Nothing here is a test: times depend on the
+//! machine, so they are reported and never asserted.
 
-fn main() {}
+mod discovery;
+mod floor;
+mod process;
+mod statistics;
+mod table;
+
+use anyhow::Result;
+use clap::Parser;
+
+use crate::discovery::DiscoveryArgs;
+
+/// Side-by-side benchmarks of metier
+#[derive(Debug, Parser)]
+#[command(name = "metier-bench")]
+enum Benchmark {
+    /// Measure how long finding skills takes, against plain loops over the same files
+    Discovery(DiscoveryArgs),
+}
+
+fn main() -> Result<()> {
+    if floor::run_if_asked() {
+        return Ok(());
+    }
+    match Benchmark::parse() {
+        Benchmark::Discovery(arguments) => discovery::run(&arguments),
+    }
+}

@@ -1,5 +1,6 @@
 //! From settings and flags to the roots that are searched, the one that yields first.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use metier_skill::discover::{Absence, Links, Root, Source, find_plugins};
@@ -36,8 +37,8 @@ impl Project {
 
     /// The folders whose configuration narrows ours: not the state directory's own.
     pub(crate) fn configured_folders(&self, environment: &Environment) -> Vec<PathBuf> {
-        let state = environment.state();
-        self.folders.iter().filter(|it| it.join(".metier") != state).cloned().collect()
+        let state = real(&environment.state());
+        self.folders.iter().filter(|it| real(&it.join(".metier")) != state).cloned().collect()
     }
 
     /// The roots of the project, the outermost and least first.
@@ -46,10 +47,10 @@ impl Project {
         let also: Vec<PathBuf> =
             allowed.iter().map(|text| environment.expand(text, &environment.folder)).collect();
         let others = user_folders(environment).chain([environment.state().join("skills")]);
-        let others: Vec<PathBuf> = others.collect();
+        let others: Vec<PathBuf> = others.map(|path| real(&path)).collect();
         let folders = self.folders.iter().flat_map(|it| PROJECT_FOLDERS.map(|name| it.join(name)));
         folders
-            .filter(|path| !others.contains(path))
+            .filter(|path| !others.contains(&real(path)))
             .map(|path| Root {
                 links: Links::Inside { also: also.clone() },
                 project: Some(self.root.clone()),
@@ -142,6 +143,11 @@ fn root(source: Source, path: PathBuf) -> Root {
         plugin: None,
         project: None,
     }
+}
+
+/// A path with links resolved, for the person's own folders: a home may be reached through a link.
+pub(crate) fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn user_folders(environment: &Environment) -> impl Iterator<Item = PathBuf> {

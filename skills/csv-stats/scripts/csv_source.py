@@ -165,7 +165,7 @@ class Table:
         """Returns the next row that is not blank, or None."""
         try:
             return next((row for row in self._reader if any(cell.strip() for cell in row)), None)
-        except UnicodeDecodeError:
+        except UnicodeError:
             where = f"the text after line {self._reader.line_num} is not {self.encoding}"
             raise InputProblem(f"{where}: try --encoding cp1252 or latin-1") from None
         except csv.Error as problem:

@@ -36,7 +36,7 @@ def main():
     parser = lab.parser(__doc__, EPILOG)
     actions = parser.add_subparsers(dest="command", required=True, metavar="check|factor|list")
     check_parser = actions.add_parser("check", help="say whether integers are prime")
-    factor_parser = actions.add_parser("factor", help="prime factors, number and sum of divisors, totient")
+    factor_parser = actions.add_parser("factor", help="prime factors and number of divisors")
     list_parser = actions.add_parser("list", help="primes in a range")
     for target in (check_parser, factor_parser):
         target.add_argument("integers", nargs="+", metavar="N")
@@ -109,10 +109,7 @@ def factor_all(arguments):
             lines.append(f"{value} = {' * '.join([*parts, f'({rest} not split)'])}")
             continue
         divisors = math.prod(n + 1 for _, n in factors)
-        total = math.prod((p ** (n + 1) - 1) // (p - 1) for p, n in factors)
-        totient = math.prod(p ** (n - 1) * (p - 1) for p, n in factors)
-        facts = f"divisors {divisors}\tdivisor sum {total}\ttotient {totient}"
-        lines.append(f"{value} = {' * '.join(parts) or 1}\t{facts}")
+        lines.append(f"{value} = {' * '.join(parts) or 1}\tdivisors {divisors}")
     lab.emit("\n".join(lines), arguments.output)
     return status
 

@@ -31,13 +31,18 @@ exit status: 0 done, 1 bad input or no rule found, 2 wrong usage"""
 
 
 class Sequence(NamedTuple):
-    """A named sequence; `formula` computes one term without the ones before."""
+    """A named sequence. Only the primes have no formula for a single term."""
 
     about: str
-    first_index: int
     max_index: int
-    generate: Callable
-    formula: Optional[Callable] = None
+    formula: Optional[Callable]
+    first_index: int = 0
+
+    def terms(self, start):
+        """Yields the terms from an index on, without end."""
+        if self.formula:
+            return map(self.formula, itertools.count(start))
+        return itertools.islice(primes(), start - self.first_index, None)
 
 
 def main():
@@ -78,12 +83,8 @@ def print_terms(arguments):
     start = first if start is None else start
     if not first <= start <= sequence.max_index:
         raise InputProblem(f"{arguments.name} has indices from {first} to {sequence.max_index} here")
-    if arguments.up_to is not None:
-        found = up_to(itertools.islice(sequence.generate(), start - first, None), lab.integer(arguments.up_to))
-    elif sequence.formula:
-        found = map(sequence.formula, range(start, start + count))
-    else:
-        found = itertools.islice(sequence.generate(), start - first, start - first + count)
+    found = sequence.terms(start)
+    found = itertools.islice(found, count) if arguments.up_to is None else up_to(found, lab.integer(arguments.up_to))
     lab.emit(", ".join(map(str, within_budget(found))), arguments.output)
 
 
@@ -124,14 +125,12 @@ def guesses(terms, count):
     """Yields (rule, next terms), simplest rule first, named ones at the end."""
     degree, tops = difference_degree(terms)
     if degree is not None:
-        rule = {0: "constant", 1: "arithmetic", 2: "quadratic", 3: "cubic"}.get(
-            degree, f"polynomial of degree {degree}"
-        )
+        rule = ("constant", "arithmetic", "quadratic", "polynomial")[min(degree, 3)]
         yield f"{rule}: differences of order {degree} are all {tops[-1]}", extend_differences(tops, count)
     else:
         yield from recurrences(terms, count)
     for name, entry in SEQUENCES.items():
-        known = list(itertools.islice(entry.generate(), SEARCHED_TERMS))
+        known = list(itertools.islice(entry.terms(entry.first_index), SEARCHED_TERMS))
         for at in range(len(known) - len(terms) - count + 1):
             if known[at : at + len(terms)] == terms:
                 after = known[at + len(terms) : at + len(terms) + count]
@@ -206,43 +205,18 @@ def primes():
             waiting.setdefault(value + step, []).append(step)
 
 
-def bell():
-    row = [1]
-    while True:
-        yield row[0]
-        row = list(itertools.accumulate(row, initial=row[-1]))
-
-
-def partitions():
-    """Euler's recurrence with pentagonal numbers."""
-    known = [1]
-    while True:
-        yield known[-1]
-        n, total = len(known), 0
-        for k in itertools.count(1):
-            if k * (3 * k - 1) // 2 > n:
-                break
-            pair = [known[n - at] for at in (k * (3 * k - 1) // 2, k * (3 * k + 1) // 2) if at <= n]
-            total += sum(pair) if k % 2 else -sum(pair)
-        known.append(total)
-
-
-def of_formula(about, function, max_index=10**9):
-    return Sequence(about, 0, max_index, lambda: map(function, itertools.count()), function)
-
-
 SEQUENCES = {
-    "fibonacci": of_formula("0, 1, then the sum of the two before", fibonacci, 478_000),
-    "lucas": of_formula("2, 1, then the sum of the two before", lambda n: 2 * fibonacci(n + 1) - fibonacci(n), 478_000),
-    "primes": Sequence("divisible only by 1 and itself", 1, 200_000, primes),
-    "squares": of_formula("n^2", lambda n: n * n),
-    "cubes": of_formula("n^3", lambda n: n**3),
-    "triangular": of_formula("1 + 2 + ... + n", lambda n: n * (n + 1) // 2),
-    "powers-of-two": of_formula("2^n", lambda n: 2**n, 300_000),
-    "factorials": of_formula("1 * 2 * ... * n", math.factorial, 25_000),
-    "catalan": of_formula("binomial(2n, n) / (n + 1)", lambda n: math.comb(2 * n, n) // (n + 1), 50_000),
-    "bell": Sequence("ways to group n things", 0, 1_000, bell),
-    "partitions": Sequence("ways to write n as a sum", 0, 10_000, partitions),
+    "fibonacci": Sequence("0, 1, then the sum of the two before", 478_000, fibonacci),
+    "lucas": Sequence("2, 1, then the sum of the two before", 478_000, lambda n: 2 * fibonacci(n + 1) - fibonacci(n)),
+    "primes": Sequence("divisible only by 1 and itself", 200_000, None, first_index=1),
+    "squares": Sequence("n^2", 10**9, lambda n: n * n),
+    "cubes": Sequence("n^3", 10**9, lambda n: n**3),
+    "triangular": Sequence("1 + 2 + ... + n", 10**9, lambda n: n * (n + 1) // 2),
+    "pentagonal": Sequence("n(3n-1)/2", 10**9, lambda n: n * (3 * n - 1) // 2),
+    "powers-of-two": Sequence("2^n", 300_000, lambda n: 2**n),
+    "factorials": Sequence("1 * 2 * ... * n", 25_000, math.factorial),
+    "central": Sequence("binomial(2n, n)", 50_000, lambda n: math.comb(2 * n, n)),
+    "catalan": Sequence("binomial(2n, n) / (n + 1)", 50_000, lambda n: math.comb(2 * n, n) // (n + 1)),
 }
 
 

@@ -16,7 +16,6 @@ calc.py '2**127 - 1' => 170141183460469231731687303715884105727
 calc.py 1/7 => 1/7 = 0.(142857)
 calc.py 'sqrt(4/9)' => 2/3 = 0.(6)
 calc.py -- '-7 // 2' => -4
-calc.py 'pow(3, -1, 7)' => 5
 calc.py 'gcd(12, 18) + lcm(4, 6)' => 18
 calc.py 'binomial(10, 3) + 0 ** 0' => 121
 calc.py 'fibonacci(100)' => 354224848179261915075
@@ -27,8 +26,7 @@ calc.py 1/97 --digits 5 => 1/97 ~ 0.010309
 calc.py pi --max-denominator 1000 => 355/113 ~ 3.14159292035398230088495575221
 primes.py check 97 91 1 => 97\tprime\n91\tcomposite\n1\tneither
 primes.py check 3825123056546413051 => 3825123056546413051\tcomposite
-primes.py factor 360 => 360 = 2^3 * 3^2 * 5\tdivisors 24\tdivisor sum 1170\ttotient 96
-primes.py factor 1 => 1 = 1\tdivisors 1\tdivisor sum 1\ttotient 1
+primes.py factor 360 => 360 = 2^3 * 3^2 * 5\tdivisors 24
 primes.py list --from 100 --to 120 => 101, 103, 107, 109, 113
 primes.py list --to 1000000 --count-only => 78498
 sequences.py terms fibonacci --count 8 => 0, 1, 1, 2, 3, 5, 8, 13
@@ -38,8 +36,6 @@ sequences.py terms primes --index 1000 => 7919
 sequences.py terms squares --up-to 30 => 0, 1, 4, 9, 16, 25
 sequences.py terms factorials --from-index 5 --count 3 => 120, 720, 5040
 sequences.py terms catalan --count 8 => 1, 1, 2, 5, 14, 42, 132, 429
-sequences.py terms bell --count 8 => 1, 1, 2, 5, 15, 52, 203, 877
-sequences.py terms partitions --index 100 => 190569292
 sequences.py guess 2 6 12 20 30 --next 2 => quadratic: differences of order 2 are all 2\n  next: 42, 56
 sequences.py guess 1 3 7 15 31 --next 1 => recurrence: a(n) = 2 a(n-1) + 1\n  next: 63
 sequences.py guess 0 1 2 5 12 29 --next 1 => recurrence: a(n) = 2 a(n-1) + 1 a(n-2)\n  next: 70
@@ -55,7 +51,6 @@ bases.py --to 16 --bits 32 -- -5 => fffffffb
 
 REFUSALS = r"""
 calc.py '9**9**9' => more than 100000 digits
-calc.py 'factorial(10**9)' => at most 25000
 calc.py 1e999999999 => more than 100000 digits
 calc.py "__import__('os').getcwd()" => not part of the calculator
 calc.py "open('x')" => is not a number
@@ -75,12 +70,10 @@ sequences.py terms fibonacci --index -1 => indices from 0
 sequences.py terms fibonacci --from-index 470000 --count 900 => ask for fewer
 sequences.py terms squares --up-to 99999999999999999 => ask for fewer
 bases.py 12 --from 2 --to 10 => `2` is not a digit in base 2
-bases.py '' --to 10 => no digits
 bases.py 5 --to 37 => use 2 to 36
 bases.py 300 --to 2 --bits 8 => does not fit
 number_stats.py - => there are no numbers
 number_stats.py 1 two => `two` is not a number
-number_stats.py 1/0 => divides by zero
 number_stats.py 1e5000 => more than 1000 digits
 number_stats.py --file no/such/file => No such file or directory: no/such/file
 number_stats.py 1 --percentile 101 => not between 0 and 100

@@ -9,8 +9,8 @@ use serde_json::json;
 use crate::args::TrustArgs;
 use crate::context::Context;
 use crate::failure::{FAILED, Failure, OK};
-use crate::output::{plain, style, styled};
-use crate::roots::Project;
+use crate::output::{counted, plain, style, styled};
+use crate::roots::{self, Project};
 
 /// Lists, trusts or revokes.
 pub(super) fn run(arguments: &TrustArgs, context: &Context) -> Result<u8, Failure> {
@@ -32,7 +32,7 @@ fn project(path: Option<&Path>, context: &Context) -> Result<Project, Failure> {
         .map_err(|error| Failure::usage(format!("{}: {error}", folder.display())))?;
     // The working directory is named as the person sees it; so are its skills.
     let project = Project::of(if path.is_some() { &real } else { here });
-    if project.root.join(".metier") == context.environment.state() {
+    if roots::real(&project.root.join(".metier")) == roots::real(&context.environment.state()) {
         return Err(Failure::usage("the state directory is not a project")
             .hint("name the project: `metier trust PATH`"));
     }
@@ -53,7 +53,7 @@ fn list(store: &TrustStore, json: bool, context: &Context) -> u8 {
     let mut text = String::new();
     for (root, project) in store.projects() {
         let count = project.skills.len();
-        let skills = styled(style::DIM, format!("{count} {}", plural(count)));
+        let skills = styled(style::DIM, counted(count, "skill"));
         text.push_str(&format!("{}  {skills}\n", plain(&root.display().to_string())));
     }
     if text.is_empty() {
@@ -109,9 +109,9 @@ fn trust(
         context.output.json(&json!({ "path": project.root, "skills": folders }));
     } else {
         let mut text = format!(
-            "trusted: {}, {count} {}\n",
+            "trusted: {}, {}\n",
             plain(&project.root.display().to_string()),
-            plural(count)
+            counted(count, "skill")
         );
         for folder in &folders {
             let shown = folder.strip_prefix(&project.root).unwrap_or(folder);
@@ -123,8 +123,4 @@ fn trust(
         context.report(&scan.problems);
     }
     Ok(OK)
-}
-
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "skill" } else { "skills" }
 }

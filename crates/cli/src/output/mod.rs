@@ -11,7 +11,7 @@ use metier_skill::diagnostic::Severity;
 use metier_skill::problem::Problem;
 use serde::Serialize;
 
-pub(crate) use plain::{plain, plain_block};
+pub(crate) use plain::{plain, plain_block, wrapped};
 pub(crate) use table::{Align, Column, Table, bar};
 
 use crate::args::Color;
@@ -139,6 +139,12 @@ impl Output {
         let mut stream = AutoStream::new(io::stderr().lock(), self.color);
         let _closed = writeln!(stream, "{text}");
     }
+}
+
+/// A number with its word.
+pub(crate) fn counted(count: usize, word: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {word}{ending}")
 }
 
 /// The style of a severity.

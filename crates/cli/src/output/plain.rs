@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use unicode_width::UnicodeWidthStr;
+
 /// Text on one line, with everything that is not visible written out.
 pub(crate) fn plain(text: &str) -> String {
     escaped(text, false)
@@ -13,6 +15,25 @@ pub(crate) fn plain(text: &str) -> String {
 /// Text of several lines, with tabs and line breaks kept.
 pub(crate) fn plain_block(text: &str) -> String {
     escaped(text, true)
+}
+
+/// Plain text in lines of at most so many columns, broken at spaces.
+pub(crate) fn wrapped(text: &str, width: usize) -> String {
+    let mut lines = String::new();
+    let mut used = 0;
+    for word in plain(text).split(' ') {
+        let needed = word.width();
+        if used > 0 && used + 1 + needed > width {
+            lines.push('\n');
+            used = 0;
+        } else if used > 0 {
+            lines.push(' ');
+            used += 1;
+        }
+        lines.push_str(word);
+        used += needed;
+    }
+    lines
 }
 
 fn escaped(text: &str, keep_lines: bool) -> String {
@@ -42,6 +63,12 @@ fn is_unsafe(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_break_at_spaces_and_by_columns() {
+        assert_eq!(wrapped("one two three", 7), "one two\nthree");
+        assert_eq!(wrapped("技能 技能", 5), "技能\n技能");
+    }
 
     #[test]
     fn nothing_in_a_text_reaches_the_terminal_as_a_command() {

@@ -71,6 +71,8 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Line>, SettingsError> {
     let text = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Ok(metadata) if metadata.len() > MAX_BYTES => Err(io::ErrorKind::FileTooLarge.into()),
+        // A pipe or a device may never end.
+        Ok(metadata) if !metadata.is_file() => Err(io::Error::other("not a regular file")),
         _ => fs::read_to_string(path),
     }
     .map_err(unreadable)?;

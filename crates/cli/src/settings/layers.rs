@@ -28,6 +28,7 @@ pub(crate) fn load(
     for project in projects {
         settings.narrow_by(&project.join(".metier/config.toml"));
     }
+    settings.problems.sort();
     Ok(settings)
 }
 

@@ -124,6 +124,8 @@ struct Costed<'a> {
     fixed: usize,
     /// What escaping adds to the description.
     escaping: usize,
+    /// The whole description.
+    whole: usize,
 }
 
 impl<'a> Costed<'a> {
@@ -135,25 +137,30 @@ impl<'a> Costed<'a> {
             fixed += added_by_escaping(name) + tokens::count(&escape(location));
             escaping = added_by_escaping(description);
         }
-        Self { name, description, location, tokens: counts, fixed, escaping }
-    }
-
-    /// What the whole description costs.
-    fn whole(&self) -> usize {
-        self.tokens.description() + self.escaping
+        let whole = counts.description() + escaping;
+        Self { name, description, location, tokens: counts, fixed, escaping, whole }
     }
 
     /// The line with at most `cap` tokens of description.
     fn described(&self, cap: usize, bounds: Bounds) -> Shown<'a> {
-        let cut = self.whole() > cap;
-        let (description, cost) = if cut {
-            let (cost, segments) = self.tokens.prefix(cap);
-            (first_segments(self.description, segments), cost + self.escaping + bounds.ellipsis)
+        let cut = self.whole > cap;
+        let description = if cut {
+            first_segments(self.description, self.tokens.prefix(cap).1)
         } else {
-            (self.description, self.whole())
+            self.description
         };
         let line = Line::Skill { name: self.name, description, cut, location: self.location };
-        Shown { line, cost: bounds.skill + self.fixed + cost }
+        Shown { line, cost: self.described_cost(cap, bounds) }
+    }
+
+    /// What that line costs.
+    fn described_cost(&self, cap: usize, bounds: Bounds) -> usize {
+        let description = if self.whole > cap {
+            self.tokens.prefix(cap).0 + self.escaping + bounds.ellipsis
+        } else {
+            self.whole
+        };
+        bounds.skill + self.fixed + description
     }
 
     fn named(&self, bounds: Bounds) -> Shown<'a> {
@@ -173,23 +180,25 @@ fn added_by_escaping(text: &str) -> usize {
 }
 
 fn choose<'a>(items: &[Costed<'a>], budget: usize, bounds: Bounds) -> Vec<Shown<'a>> {
-    let cost = |lines: &[Shown<'_>]| bounds.opening + lines.iter().map(|it| it.cost).sum::<usize>();
-    let described = |cap: usize| -> Vec<Shown<'a>> {
-        items.iter().map(|item| item.described(cap, bounds)).collect()
+    let fits = |cap: usize| {
+        let cost: usize = items.iter().map(|item| item.described_cost(cap, bounds)).sum();
+        bounds.opening + cost <= budget
     };
-    let widest = items.iter().map(Costed::whole).max().unwrap_or_default();
-    let full = described(widest);
-    if cost(&full) <= budget {
-        return full;
+    let described = |cap: usize| items.iter().map(|item| item.described(cap, bounds)).collect();
+    let widest = items.iter().map(|item| item.whole).max().unwrap_or_default();
+    if fits(widest) {
+        return described(widest);
     }
-    if cost(&described(MIN_CAP)) > budget {
+    if !fits(MIN_CAP) {
         let names: Vec<Shown<'a>> = items.iter().map(|item| item.named(bounds)).collect();
-        return if cost(&names) <= budget { names } else { fold_names(items, budget, bounds) };
+        let cost: usize = names.iter().map(|name| name.cost).sum();
+        let all_fit = bounds.opening + cost <= budget;
+        return if all_fit { names } else { fold_names(items, budget, bounds) };
     }
     let (mut fitting, mut too_wide) = (MIN_CAP, widest);
     while too_wide - fitting > 1 {
         let middle = fitting.midpoint(too_wide);
-        if cost(&described(middle)) <= budget {
+        if fits(middle) {
             fitting = middle;
         } else {
             too_wide = middle;

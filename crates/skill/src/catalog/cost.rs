@@ -1,5 +1,7 @@
 //! What names and descriptions cost, counted once when a header is read.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::header::Manifest;
@@ -59,7 +61,10 @@ pub(crate) fn first_segments(description: &str, count: usize) -> &str {
 
 /// A text on one line: blanks and line breaks of every kind become one space, and what shows
 /// nothing is left out.
-pub fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    if is_one_line(text) {
+        return Cow::Borrowed(text);
+    }
     let mut line = String::with_capacity(text.len());
     for character in text.chars() {
         let blank = character.is_whitespace() || matches!(character, '\u{2028}' | '\u{2029}');
@@ -72,7 +77,13 @@ pub fn one_line(text: &str) -> String {
         }
     }
     line.truncate(line.trim_end().len());
-    line
+    Cow::Owned(line)
+}
+
+/// Whether a text surely is on one line already: visible ASCII with single spaces inside.
+fn is_one_line(text: &str) -> bool {
+    let visible = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    visible && !text.starts_with(' ') && !text.ends_with(' ') && !text.contains("  ")
 }
 
 /// Words with the space before them; long ones in pieces.

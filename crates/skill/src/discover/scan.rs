@@ -1,6 +1,5 @@
 //! Scanning roots: in parallel, with a cache that makes an unchanged root cost only `stat` calls.
 
-use std::collections::HashMap;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -53,6 +52,9 @@ pub struct RootScan {
     pub problems: Vec<Problem>,
 }
 
+/// What a cache file holds: headers by file, sorted by path.
+type Remembered = Vec<(PathBuf, Record)>;
+
 /// Scans every root. The results are in the order of the roots, whatever the timing.
 pub fn scan(options: &ScanOptions<'_>) -> Vec<RootScan> {
     in_parallel(options.roots, 1, |root| scan_root(root, options.cache))
@@ -74,22 +76,12 @@ fn skill_file(folder: &Path) -> PathBuf {
 
 fn scan_root(root: &Root, cache: Option<&Path>) -> RootScan {
     let cache_file = cache.map(|folder| cache_file(folder, root));
-    let mut known: HashMap<PathBuf, Record> =
-        cache_file.as_deref().and_then(cache::load).unwrap_or_default();
+    let known: Remembered = cache_file.as_deref().and_then(cache::load).unwrap_or_default();
     let known_before = known.len();
     let Walk { candidates, problems } = walk(root);
     let mut scan = RootScan { found: Vec::with_capacity(candidates.len()), problems };
-
-    let mut records: Vec<Option<Record>> = Vec::with_capacity(candidates.len());
-    let mut fresh: Vec<usize> = Vec::new();
-    for (index, candidate) in candidates.iter().enumerate() {
-        let record =
-            known.remove(&candidate.file).filter(|record| record.identity == candidate.identity);
-        if record.is_none() {
-            fresh.push(index);
-        }
-        records.push(record);
-    }
+    let mut records = recall(known, &candidates);
+    let fresh: Vec<usize> = (0..records.len()).filter(|&it| records[it].is_none()).collect();
     let read = in_parallel(&fresh, HEADERS_PER_THREAD, |&index| {
         let Candidate { folder, file, .. } = &candidates[index];
         Record::read(file, folder)
@@ -127,9 +119,23 @@ fn cache_file(folder: &Path, root: &Root) -> PathBuf {
     folder.join("headers").join(&name[..32])
 }
 
+/// What was known of each candidate, where its file is still the same. Both are sorted by path.
+fn recall(known: Remembered, candidates: &[Candidate]) -> Vec<Option<Record>> {
+    let mut known = known.into_iter().peekable();
+    candidates
+        .iter()
+        .map(|candidate| {
+            let wanted = candidate.file.as_os_str();
+            while known.next_if(|(file, _)| file.as_os_str() < wanted).is_some() {}
+            let (_, record) = known.next_if(|(file, _)| file.as_os_str() == wanted)?;
+            Some(record).filter(|record| record.identity == candidate.identity)
+        })
+        .collect()
+}
+
 /// Files that changed a moment ago are left out: a further change might not show.
 fn remember(file: &Path, candidates: &[Candidate], records: &[Option<Record>]) {
-    let settled: HashMap<&Path, &Record> = candidates
+    let settled: Vec<(&Path, &Record)> = candidates
         .iter()
         .zip(records)
         .filter_map(|(candidate, record)| Some((&*candidate.file, record.as_ref()?)))

@@ -59,7 +59,7 @@ pub(crate) fn walk(root: &Root) -> Walk {
     };
     walker.run();
     let mut found = walker.found;
-    found.candidates.sort_by(|left, right| left.folder.cmp(&right.folder));
+    found.candidates.sort_by(|left, right| left.file.as_os_str().cmp(right.file.as_os_str()));
     found.problems.sort();
     found
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Code, Diagnostic, Edit};
 use crate::header::repair::quoted;
-use crate::header::requirements::{Gate, read_gate, switch};
+use crate::header::requirements::{BLOCKS, Gate, read_gate, switch};
 use crate::header::yaml::{Kind, Node};
 use crate::name::{self, NameFault, SkillName};
 use crate::text::Span;
@@ -75,6 +75,26 @@ pub struct Invocation {
 pub struct Dispatch {
     /// The tool.
     pub tool: String,
+}
+
+impl Manifest {
+    /// A manifest that says nothing but these two.
+    pub fn bare(name: SkillName, description: String) -> Self {
+        Self {
+            name,
+            description,
+            license: None,
+            compatibility: None,
+            allowed_tools: Vec::new(),
+            metadata: Vec::new(),
+            version: None,
+            homepage: None,
+            argument_hint: None,
+            invocation: Invocation { by_user: true, by_model: true, dispatch: None },
+            gate: Gate::open(),
+            unknown_fields: Vec::new(),
+        }
+    }
 }
 
 /// Reads the fields of a header. `folder` is the name of the folder the file is in, if known.
@@ -324,10 +344,11 @@ impl<'a> Fields<'a> {
     fn metadata(&mut self) -> Vec<(String, String)> {
         let Some(node) = self.get("metadata") else { return Vec::new() };
         let Kind::Mapping(entries) = &node.kind else { return Vec::new() };
-        if let Some((key, _)) = entries
-            .iter()
-            .find(|(_, value)| matches!(value.kind, Kind::Sequence(_) | Kind::Mapping(_)))
-        {
+        let is_structured = |(key, value): &&(Node, Node)| {
+            matches!(value.kind, Kind::Sequence(_) | Kind::Mapping(_))
+                && !key.text().is_some_and(|key| BLOCKS.contains(&key))
+        };
+        if let Some((key, _)) = entries.iter().find(is_structured) {
             self.report(
                 Diagnostic::new(
                     Code::MetadataNotStrings,

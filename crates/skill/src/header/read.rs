@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 
 use crate::diagnostic::{Code, Diagnostic, Edit};
-use crate::header::fields::{Invocation, Manifest, read_fields};
+use crate::header::fields::{Manifest, read_fields};
 use crate::header::frame::{Frame, FrameError};
 use crate::header::repair::{self, Change, Meaning};
-use crate::header::requirements::Gate;
 use crate::header::yaml::{self, Kind, Node, Tree, YamlError};
 use crate::name::SkillName;
 use crate::text::{LineIndex, Span};
@@ -149,20 +148,7 @@ fn read_without_header(text: &str, error: FrameError, options: &ReadOptions<'_>)
 }
 
 fn stand_in(folder: &str, body: &str) -> Option<Manifest> {
-    Some(Manifest {
-        name: SkillName::new(folder).ok()?,
-        description: first_paragraph(body)?,
-        license: None,
-        compatibility: None,
-        allowed_tools: Vec::new(),
-        metadata: Vec::new(),
-        version: None,
-        homepage: None,
-        argument_hint: None,
-        invocation: Invocation { by_user: true, by_model: true, dispatch: None },
-        gate: Gate::open(),
-        unknown_fields: Vec::new(),
-    })
+    Some(Manifest::bare(SkillName::new(folder).ok()?, first_paragraph(body)?))
 }
 
 /// Reads the YAML, mending it if need be. The original error is what people see if that fails.

@@ -12,7 +12,7 @@ use crate::header::yaml::{Kind, Node};
 use crate::text::Span;
 
 /// The names of the block under `metadata`; the first that is there wins.
-const BLOCKS: [&str; 3] = ["metier", "openclaw", "clawdbot"];
+pub(crate) const BLOCKS: [&str; 3] = ["metier", "openclaw", "clawdbot"];
 const LEGACY_BLOCK: &str = "clawdbot";
 
 /// Requirements, or the reason why they are not known.

@@ -1,6 +1,8 @@
 //! A snapshot: what the library holds at one moment, immutable and shared.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::btree_map::Entry as Slot;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::catalog::{self, Catalog, CatalogItem, Format, HeaderTokens, one_line};
@@ -8,7 +10,7 @@ use crate::diagnostic::Code;
 use crate::discover::{
     BundledSkill, Found, RemoteSkill, Root, RootScan, ScanOptions, Source, judge_bytes, scan,
 };
-use crate::header::{Gate, Invocation, Manifest};
+use crate::header::Manifest;
 use crate::library::eligibility::judge;
 use crate::library::{Block, Choices, Entry, Machine, Place, TrustPolicy, TrustState, Verdict};
 use crate::name::SkillName;
@@ -214,7 +216,7 @@ impl Gathered {
 
     fn add_remote(&mut self, remote: &[RemoteSkill]) {
         for skill in remote {
-            let manifest = remote_manifest(skill);
+            let manifest = Manifest::bare(skill.name.clone(), skill.description.clone());
             self.skills.push(Skill {
                 name: skill.name.clone(),
                 tokens: HeaderTokens::of(&manifest),
@@ -229,23 +231,6 @@ impl Gathered {
     }
 }
 
-fn remote_manifest(skill: &RemoteSkill) -> Manifest {
-    Manifest {
-        name: skill.name.clone(),
-        description: skill.description.clone(),
-        license: None,
-        compatibility: None,
-        allowed_tools: Vec::new(),
-        metadata: Vec::new(),
-        version: None,
-        homepage: None,
-        argument_hint: None,
-        invocation: Invocation { by_user: true, by_model: true, dispatch: None },
-        gate: Gate::open(),
-        unknown_fields: Vec::new(),
-    }
-}
-
 /// One skill of each name. A skill that is not trusted hides nobody.
 fn choose(
     skills: Vec<Skill>,
@@ -253,44 +238,40 @@ fn choose(
     problems: &mut Vec<Problem>,
 ) -> Vec<Entry> {
     let mut chosen: BTreeMap<SkillName, (Skill, Vec<PathBuf>)> = BTreeMap::new();
-    let plugin_names = names_of_others(&skills);
+    let clashing = clashing_plugin_names(&skills);
     for mut skill in skills {
         if let Some(plugin) = &skill.plugin
-            && plugin_names.get(&skill.name).is_some_and(|count| *count > 1)
+            && clashing.contains(&skill.name)
             && let Ok(name) = skill.name.within_plugin(plugin)
         {
             skill.name = name;
         }
-        let Some((winner, shadows)) = chosen.remove(&skill.name) else {
-            chosen.insert(skill.name.clone(), (skill, Vec::new()));
-            continue;
-        };
-        let pair = settle(winner, shadows, skill, problems);
-        chosen.insert(pair.0.name.clone(), pair);
+        match chosen.entry(skill.name.clone()) {
+            Slot::Vacant(slot) => drop(slot.insert((skill, Vec::new()))),
+            Slot::Occupied(mut slot) => settle(slot.get_mut(), skill, problems),
+        }
     }
     report_case_clashes(chosen.keys(), problems);
     chosen.into_values().map(|(skill, shadows)| judged(skill, shadows, options)).collect()
 }
 
-/// How often a name stands, to know which names of plugins clash.
-fn names_of_others(skills: &[Skill]) -> BTreeMap<SkillName, usize> {
-    let mut names = BTreeMap::new();
-    for skill in skills {
-        *names.entry(skill.name.clone()).or_default() += 1;
-    }
-    names
+/// Names of plugins' skills that some other skill has too.
+fn clashing_plugin_names(skills: &[Skill]) -> BTreeSet<SkillName> {
+    let of_plugins: BTreeSet<&SkillName> =
+        skills.iter().filter(|it| it.plugin.is_some()).map(|it| &it.name).collect();
+    let clashes = of_plugins.into_iter().filter(|name| {
+        let same = skills.iter().filter(|skill| skill.name == **name);
+        same.count() > 1
+    });
+    clashes.cloned().collect()
 }
 
-fn settle(
-    old: Skill,
-    mut shadows: Vec<PathBuf>,
-    new: Skill,
-    problems: &mut Vec<Problem>,
-) -> (Skill, Vec<PathBuf>) {
-    let same_root = old.root == new.root && old.source == new.source;
-    let new_usable = new.trust == TrustState::Trusted || old.trust != TrustState::Trusted;
-    let new_wins = new_usable && !same_root;
-    let (winner, loser) = if new_wins { (new, old) } else { (old, new) };
+/// Decides between the winner so far and another skill of its name.
+fn settle(slot: &mut (Skill, Vec<PathBuf>), new: Skill, problems: &mut Vec<Problem>) {
+    let (winner, shadows) = slot;
+    let same_root = winner.root == new.root && winner.source == new.source;
+    let new_usable = new.trust == TrustState::Trusted || winner.trust != TrustState::Trusted;
+    let loser = if new_usable && !same_root { std::mem::replace(winner, new) } else { new };
     let loser_file = loser.place.file();
     let (code, message) = if same_root {
         let first = winner.place.file();
@@ -304,14 +285,16 @@ fn settle(
     };
     problems.push(Problem::new(code, &loser_file, message));
     shadows.push(loser_file);
-    (winner, shadows)
 }
 
 /// Names that are one folder where case does not count.
 fn report_case_clashes<'a>(
-    names: impl Iterator<Item = &'a SkillName>,
+    names: impl Iterator<Item = &'a SkillName> + Clone,
     problems: &mut Vec<Problem>,
 ) {
+    if !names.clone().any(|name| name.as_str().contains(char::is_uppercase)) {
+        return;
+    }
     let mut folded: BTreeMap<String, &SkillName> = BTreeMap::new();
     for name in names {
         if let Some(other) = folded.insert(name.as_str().to_lowercase(), name) {
@@ -333,7 +316,7 @@ fn judged(skill: Skill, mut shadows: Vec<PathBuf>, options: &LibraryOptions<'_>)
 }
 
 fn catalog_of(entries: &[Entry], budget: usize, format: Format) -> Catalog {
-    let visible: Vec<(&Entry, String, String)> = entries
+    let visible: Vec<(&Entry, Cow<'_, str>, String)> = entries
         .iter()
         .filter(|entry| entry.is_model_visible())
         .map(|entry| {

@@ -1,5 +1,7 @@
 //! `metier skills docs`.
 
+use std::io::ErrorKind;
+
 use metier_skill::files::{self, FileKind};
 use serde_json::json;
 
@@ -55,10 +57,18 @@ pub(super) fn run(
         return Ok(OK);
     };
     let doc = tree.read_doc(path).map_err(|error| {
-        let failure =
-            Failure::new(format!("cannot read the doc `{path}` of `{}`: {error}", wanted.name));
+        let failure = match error.kind() {
+            ErrorKind::NotFound => Failure::new(format!("`{}` has no doc `{path}`", wanted.name)),
+            _ => Failure::new(format!(
+                "cannot read the doc `{path}` of `{}`: {error}",
+                wanted.name
+            )),
+        };
         let names: Vec<&str> = docs.iter().map(|(path, _)| *path).collect();
-        failure.hint(format!("its docs are: {}", names.join(", ")))
+        match names.as_slice() {
+            [] => failure.hint("it has no docs"),
+            names => failure.hint(format!("its docs are: {}", names.join(", "))),
+        }
     })?;
     if wanted.json {
         context.output.json(&json!({ "path": path, "text": doc.text, "truncated": doc.truncated }));

@@ -9,7 +9,7 @@ use crate::args::SourceArgs;
 use crate::commands::skills::list::status;
 use crate::context::Context;
 use crate::failure::{Failure, OK};
-use crate::output::{plain, style, styled};
+use crate::output::{plain, style, styled, wrapped};
 
 /// Shows what is known of a skill.
 pub(super) fn run(
@@ -28,7 +28,8 @@ pub(super) fn run(
     if json {
         context.output.json(&details(entry, &tree, &digest.to_string()));
     } else {
-        context.output.print(&page(entry, &tree, &digest.to_string()));
+        let digest = digest.to_string();
+        context.output.print(&page(entry, &tree, &digest, context.output.width()));
     }
     Ok(OK)
 }
@@ -70,7 +71,7 @@ fn optional_fields(manifest: &Manifest) -> [(&'static str, Option<&String>); 5] 
     ]
 }
 
-fn page(entry: &Entry, tree: &Tree, digest: &str) -> String {
+fn page(entry: &Entry, tree: &Tree, digest: &str, width: usize) -> String {
     let manifest = &entry.manifest;
     let emoji = match &manifest.gate {
         Gate::Readable(requirements) => requirements.emoji.as_deref().unwrap_or_default(),
@@ -78,16 +79,13 @@ fn page(entry: &Entry, tree: &Tree, digest: &str) -> String {
     };
     let heading = format!("{} {}", plain(entry.name.as_str()), plain(emoji));
     let mut text =
-        format!("{}\n{}\n\n", styled(style::NAME, heading.trim()), plain(&manifest.description));
+        format!("{}\n{}\n\n", styled(style::NAME, heading.trim()), wrapped(&manifest.description, width));
     let (state_style, state) = status(entry);
     let mut line = |name: &str, value: String| {
         text.push_str(&format!("{}  {value}\n", styled(style::DIM, format!("{name:>13}"))));
     };
     line("status", styled(state_style, state));
-    line(
-        "source",
-        format!("{} {}", entry.source, plain(&entry.place.file().display().to_string())),
-    );
+    line("source", entry.source.to_string());
     line("folder", plain(&tree.root.display().to_string()));
     line("digest", digest.to_owned());
     for (name, value) in optional_fields(manifest) {

@@ -19,7 +19,7 @@ use crate::args::{LintFormat, SourceArgs};
 use crate::commands::skills::sarif;
 use crate::context::Context;
 use crate::failure::{FAILED, Failure, OK};
-use crate::output::{plain, plain_block, style, styled};
+use crate::output::{counted, plain, plain_block, style, styled};
 use crate::roots::Roots;
 
 /// What to look at, and how.
@@ -105,6 +105,9 @@ pub(super) fn run(context: &Context, sources: &SourceArgs, wanted: &Wanted) -> R
     for (place, collision) in lint::collisions(&skills) {
         skills[place].diagnostics.push(collision);
     }
+    for skill in &mut skills {
+        skill.diagnostics.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.code));
+    }
     let mut findings: Vec<Finding> =
         skills.iter().flat_map(|skill| findings_in(skill, level)).collect();
     findings.extend(problems.iter().chain(&unreadable).map(|problem| of_problem(problem, level)));
@@ -189,6 +192,9 @@ fn unreadable_file(file: &Path, error: &io::Error) -> Problem {
 
 /// Applies the fixes of one file, written beside and renamed.
 fn mend(context: &Context, file: &Path) -> Result<(), Failure> {
+    if !file.is_file() {
+        return Ok(());
+    }
     let Ok(text) = fs::read_to_string(file) else { return Ok(()) };
     let folder = file.parent().unwrap_or(Path::new("."));
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -291,8 +297,13 @@ fn summary(skills: usize, findings: &[Finding]) -> String {
     let (errors, warnings, notes) =
         (count(Severity::Error), count(Severity::Warning), count(Severity::Note));
     let fixable = findings.iter().filter(|it| it.fix.is_some()).count();
-    let words = if skills == 1 { "skill" } else { "skills" };
-    let mut text = format!("{skills} {words}: {errors} errors, {warnings} warnings, {notes} notes");
+    let mut text = format!(
+        "{}: {}, {}, {}",
+        counted(skills, "skill"),
+        counted(errors, "error"),
+        counted(warnings, "warning"),
+        counted(notes, "note")
+    );
     if fixable > 0 {
         text.push_str(&format!("; {fixable} can be mended with --fix"));
     }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::args::SourceArgs;
 use crate::context::Context;
 use crate::failure::{Failure, OK};
-use crate::output::{Align, Column, Table, plain, style, styled};
+use crate::output::{Align, Column, Table, counted, plain, style, styled};
 
 /// The shape of the JSON; it changes when a reader would have to.
 const VERSION: u32 = 1;
@@ -172,7 +172,7 @@ fn summary(context: &Context, snapshot: &Snapshot, shown: usize) -> String {
     let ready = snapshot.entries.iter().filter(|entry| entry.verdict.is_eligible()).count();
     let report = snapshot.catalog.report;
     let mut parts = vec![
-        format!("{total} {}, {ready} ready", if total == 1 { "skill" } else { "skills" }),
+        format!("{}, {ready} ready", counted(total, "skill")),
         format!("catalog {} of {} tokens", report.tokens, context.catalog_tokens()),
     ];
     if total > shown {

@@ -42,9 +42,13 @@ pub(super) fn run(context: &Context, wanted: &Wanted<'_>) -> Result<u8, Failure>
     fs::write(folder.join("SKILL.md"), skill_file(name, &description))?;
     fs::write(folder.join("references/details.md"), DETAILS)?;
     write_script(&folder.join("scripts/hello.sh"))?;
-    let shown = folder.display().to_string();
+    let shown = match wanted.folder.strip_prefix(".") {
+        Ok(inside) => inside.join(name),
+        Err(_) => wanted.folder.join(name),
+    };
+    let shown = shown.display().to_string();
     if wanted.json {
-        context.output.json(&json!({ "name": name, "path": shown }));
+        context.output.json(&json!({ "name": name, "path": folder }));
     } else {
         context.output.print(&format!("made {}", plain(&shown)));
         context.output.say("next: write SKILL.md, then run `metier skills lint` on the folder");

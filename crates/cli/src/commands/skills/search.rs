@@ -53,7 +53,7 @@ pub(super) fn run(
             })
         });
         context.output.json(&found.collect::<Vec<_>>());
-        return Ok(OK);
+        return Ok(if hits.is_empty() { FAILED } else { OK });
     }
     if hits.is_empty() {
         context.output.say("nothing fits; try other words, or `metier skills list`");

@@ -10,10 +10,12 @@ mod process;
 mod statistics;
 mod table;
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use clap::Parser;
 
-use crate::discovery::DiscoveryArgs;
+use crate::discovery::{DiscoveryArgs, Skills};
 
 /// Side-by-side benchmarks of metier
 #[derive(Debug, Parser)]
@@ -21,6 +23,13 @@ use crate::discovery::DiscoveryArgs;
 enum Benchmark {
     /// Measure how long finding skills takes, against plain loops over the same files
     Discovery(DiscoveryArgs),
+    /// Write the skills that `discovery` measures with, to look closer with a profiler
+    Skills {
+        /// How many
+        count: usize,
+        /// An empty folder
+        folder: PathBuf,
+    },
 }
 
 fn main() -> Result<()> {
@@ -29,5 +38,9 @@ fn main() -> Result<()> {
     }
     match Benchmark::parse() {
         Benchmark::Discovery(arguments) => discovery::run(&arguments),
+        Benchmark::Skills { count, folder } => {
+            Skills::generate(count, &folder)?;
+            Ok(())
+        }
     }
 }

@@ -64,6 +64,11 @@ mod tests {
         let mut table = Table::new(&["skills", "cold ÷ floor", "MiB"]);
         table.row(vec!["10".into(), "1.25".into(), "4".into()]);
         table.row(vec!["10 000".into(), "2.5".into()]);
-        insta::assert_snapshot!(table.render(), @"");
+        insta::assert_snapshot!(table.render(), @"
+        | skills | cold ÷ floor | MiB |
+        |--------|-------------:|----:|
+        | 10     |         1.25 |   4 |
+        | 10 000 |          2.5 |     |
+        ");
     }
 }

@@ -12,10 +12,11 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use crate::discovery::report::{Measured, Prompt, Report};
-use crate::discovery::skills::Skills;
 use crate::discovery::subjects::{Metier, Subject, Workshop};
 use crate::process::{Sample, measure};
 use crate::statistics::Cost;
+
+pub(crate) use crate::discovery::skills::Skills;
 
 /// How to measure.
 #[derive(Clone, Debug, clap::Args)]
@@ -44,7 +45,7 @@ pub(crate) fn run(arguments: &DiscoveryArgs) -> Result<()> {
     let mut report = Report::new(metier.version()?);
     for &(count, repetitions) in sizes {
         progress(&format!("{count} skills, {repetitions} runs of each"));
-        let workshop = Workshop::new(&metier, Skills::generate(count)?)?;
+        let workshop = Workshop::new(&metier, count)?;
         workshop.check()?;
         report.sizes.push(measure_size(&workshop, repetitions)?);
     }
@@ -54,7 +55,7 @@ pub(crate) fn run(arguments: &DiscoveryArgs) -> Result<()> {
             report.reference_tool = Some(version);
             for &(count, repetitions) in PROMPTS {
                 progress(&format!("{count} skills, {repetitions} runs of the reference tool"));
-                let workshop = Workshop::new(&metier, Skills::generate(count)?)?;
+                let workshop = Workshop::new(&metier, count)?;
                 report.prompts.push(measure_prompts(&workshop, repetitions)?);
             }
         }
@@ -94,7 +95,8 @@ fn measure_size(workshop: &Workshop<'_>, repetitions: usize) -> Result<Measured>
 fn measure_prompts(workshop: &Workshop<'_>, repetitions: usize) -> Result<Prompt> {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for round in 0..=repetitions {
-        let samples = (measure(&mut workshop.prompt())?, measure(&mut workshop.reference_prompt())?);
+        let samples =
+            (measure(&mut workshop.prompt())?, measure(&mut workshop.reference_prompt())?);
         if round > 0 {
             ours.push(samples.0);
             theirs.push(samples.1);

@@ -7,8 +7,6 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
-
 /// Most skills in one root; a root is searched up to 2 000 folders.
 const SKILLS_PER_ROOT: usize = 1_000;
 /// Characters of a description.
@@ -26,8 +24,16 @@ const TOPICS: [&str; 12] = [
     "sensor", "letter", "library",
 ];
 const TASKS: [&str; 10] = [
-    "sorting", "checking", "merging", "naming", "counting", "planning", "cleaning", "sharing",
-    "charting", "archiving",
+    "sorting",
+    "checking",
+    "merging",
+    "naming",
+    "counting",
+    "planning",
+    "cleaning",
+    "sharing",
+    "charting",
+    "archiving",
 ];
 const RESULTS: [&str; 7] = [
     "a short table of totals",
@@ -49,7 +55,7 @@ const STEPS: [&str; 6] = [
     "End with one paragraph that says what was done and what was left.",
 ];
 
-/// Generated skills, removed when this is dropped.
+/// Generated skills.
 #[derive(Debug)]
 pub(crate) struct Skills {
     /// How many there are.
@@ -60,23 +66,19 @@ pub(crate) struct Skills {
     pub(crate) folders: Vec<PathBuf>,
     /// Bytes of every `SKILL.md` together.
     pub(crate) bytes: u64,
-    _home: TempDir,
 }
 
 impl Skills {
-    /// Writes `count` skills to a temporary folder.
-    pub(crate) fn generate(count: usize) -> io::Result<Self> {
-        let home = TempDir::new()?;
-        let mut skills =
-            Self { count, roots: Vec::new(), folders: Vec::new(), bytes: 0, _home: home };
+    /// Writes `count` skills to a folder that has none.
+    pub(crate) fn generate(count: usize, home: &Path) -> io::Result<Self> {
+        let mut skills = Self { count, roots: Vec::new(), folders: Vec::new(), bytes: 0 };
         for index in 0..count {
+            let root = home.join(format!("root-{}", index / SKILLS_PER_ROOT));
+            let folder = root.join(name(index));
             if index % SKILLS_PER_ROOT == 0 {
-                let root = skills._home.path().join(format!("root-{}", index / SKILLS_PER_ROOT));
-                fs::create_dir(&root)?;
+                fs::create_dir_all(&root)?;
                 skills.roots.push(root);
             }
-            let root = &skills.roots[index / SKILLS_PER_ROOT];
-            let folder = root.join(name(index));
             skills.bytes += write_skill(&folder, index)?;
             skills.folders.push(folder);
         }
@@ -166,7 +168,8 @@ mod tests {
 
     #[test]
     fn every_generated_skill_is_valid_without_remarks() {
-        let skills = Skills::generate(240).unwrap();
+        let home = tempfile::tempdir().unwrap();
+        let skills = Skills::generate(240, home.path()).unwrap();
         for folder in &skills.folders {
             let linted = lint_skill(&folder.join("SKILL.md")).unwrap();
             let remarks = linted.remarks.iter().map(|remark| &remark.diagnostic);
@@ -196,7 +199,8 @@ mod tests {
 
     #[test]
     fn no_root_has_more_skills_than_are_searched() {
-        let skills = Skills::generate(SKILLS_PER_ROOT + 1).unwrap();
+        let home = tempfile::tempdir().unwrap();
+        let skills = Skills::generate(SKILLS_PER_ROOT + 1, home.path()).unwrap();
         let sizes: Vec<usize> =
             skills.roots.iter().map(|root| fs::read_dir(root).unwrap().count()).collect();
         assert_eq!(sizes, [SKILLS_PER_ROOT, 1]);

@@ -21,6 +21,9 @@ use crate::output::Output;
 use crate::roots::{Project, Roots};
 use crate::settings::{self, Settings};
 
+/// Wrong characters with which a name is still recognised.
+const MAX_SLIPS: usize = 2;
+
 /// The state of one run of the program.
 #[derive(Debug)]
 pub(crate) struct Context {
@@ -139,7 +142,7 @@ impl Context {
     /// When it cannot be unpacked, or is not here.
     pub(crate) fn folder_of(&self, entry: &Entry) -> Result<PathBuf, Failure> {
         match &entry.place {
-            Place::Folder { folder, .. } => Ok(folder.clone()),
+            Place::Folder { file, .. } => Ok(file.parent().unwrap_or(file).to_owned()),
             Place::Bundled(skill) => {
                 skill.unpack(&self.environment.state().join("content")).map_err(|error| {
                     Failure::new(format!(
@@ -184,12 +187,13 @@ impl Context {
     }
 }
 
-/// The name that begins alike or contains what was asked for.
+/// The name that contains what was asked for, differs by a slip of the finger, or begins alike.
 fn nearest<'a>(snapshot: &'a Snapshot, name: &str) -> Option<&'a str> {
     let names = || snapshot.entries.iter().map(|entry| entry.name.as_str());
     let wanted = name.to_lowercase();
     let start: String = wanted.chars().take(3).collect();
     names()
         .find(|other| other.to_lowercase().contains(&wanted) || wanted.contains(other))
+        .or_else(|| names().find(|other| settings::edit_distance(other, &wanted) <= MAX_SLIPS))
         .or_else(|| names().find(|other| other.starts_with(&start)))
 }

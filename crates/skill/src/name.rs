@@ -72,6 +72,9 @@ impl SkillName {
     ///
     /// When the name could change a path or a prompt.
     pub fn new(text: &str) -> Result<Self, UnsafeName> {
+        if keeps_rules(text) {
+            return Ok(Self(text.to_owned()));
+        }
         let name: String = text.trim().nfkc().collect();
         refuse_unsafe(&name)?;
         Ok(Self(name))
@@ -118,6 +121,9 @@ impl fmt::Display for SkillName {
 
 /// The rules of the format (S3–S6) that `name` breaks, in the order people expect to read them.
 pub fn faults(name: &str) -> Vec<NameFault> {
+    if keeps_rules(name) {
+        return Vec::new();
+    }
     let name: String = name.trim().nfkc().collect();
     let length = name.chars().count();
     let allowed = |character: char| is_letter_or_digit(character) || character == '-';
@@ -142,7 +148,19 @@ pub fn faults(name: &str) -> Vec<NameFault> {
 
 /// Whether a name and the folder it lives in are the same name (S7).
 pub fn matches_folder(name: &str, folder: &str) -> bool {
-    name.trim().nfkc().eq(folder.trim().nfkc())
+    name == folder || name.trim().nfkc().eq(folder.trim().nfkc())
+}
+
+/// Whether a name surely keeps every rule, as nearly all do: lowercase ASCII, digits, single
+/// hyphens inside.
+fn keeps_rules(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    let plain = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-';
+    (1..=MAX_NAME_CHARS).contains(&bytes.len())
+        && bytes.iter().all(plain)
+        && bytes[0] != b'-'
+        && bytes[bytes.len() - 1] != b'-'
+        && !name.contains("--")
 }
 
 /// The nearest name that keeps the rules, or nothing if no letter is left.
@@ -304,6 +322,18 @@ mod tests {
                 prop_assert!(!folder.is_empty() && folder.len() <= 255);
                 prop_assert!(!folder.contains(['/', '\\', '.', '\0', ':']));
             }
+        }
+
+        #[test]
+        fn the_short_way_and_the_long_way_agree(text in "[a-zA-Z0-9_-]{0,70}") {
+            if keeps_rules(&text) {
+                prop_assert!(refuse_unsafe(&text).is_ok());
+                prop_assert_eq!(text.nfkc().collect::<String>(), text.to_lowercase());
+            }
+            let broken = text.is_empty() || text.len() > 64 || text.contains("--")
+                || text.starts_with('-') || text.ends_with('-')
+                || text.contains(|it: char| it.is_ascii_uppercase() || it == '_');
+            prop_assert_eq!(keeps_rules(&text), !broken);
         }
 
         #[test]

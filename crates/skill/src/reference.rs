@@ -80,6 +80,9 @@ fn entries(text: &str, mending: Mending) -> Result<Entries, String> {
         Unread::Frame(FrameError::Unclosed) => {
             "SKILL.md frontmatter not properly closed with ---".to_owned()
         }
+        Unread::Yaml(message) if header_tree(text, Mending::Allowed).is_ok() => {
+            format!("Invalid YAML in frontmatter: {message}; put quotes around the value")
+        }
         Unread::Yaml(message) => format!("Invalid YAML in frontmatter: {message}"),
     })?;
     match root.kind {

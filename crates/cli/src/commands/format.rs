@@ -40,7 +40,7 @@ pub(super) fn read_properties(path: &Path, output: Output) -> Result<u8, Failure
         }
         Err(message) => {
             output.error(&format!("Error: {}", plain(&message)));
-            Ok(FAILED)
+            Ok(if fs::symlink_metadata(path).is_err() { USAGE } else { FAILED })
         }
     }
 }
@@ -56,6 +56,10 @@ pub(super) fn to_prompt(paths: &[PathBuf], output: Output) -> u8 {
                 let file = skill_file(&folder).unwrap_or(folder);
                 let location = fs::canonicalize(&file).unwrap_or(file);
                 text.push_str(&prompt_entry(&properties, &location.display().to_string()));
+            }
+            Err(message) if paths.len() > 1 => {
+                output.error(&plain(&format!("Error: {}: {message}", path.display())));
+                code = FAILED;
             }
             Err(message) => {
                 output.error(&format!("Error: {}", plain(&message)));

@@ -105,7 +105,7 @@ fn kind_name(kind: Kind) -> &'static str {
         Kind::Count => "number",
         Kind::Text => "text",
         Kind::Secret => "secret",
-        Kind::List => "list",
+        Kind::List | Kind::Globs => "list",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use metier_skill::discover::{ScanOptions, scan};
+use metier_skill::discover::{Root, ScanOptions, scan};
 use metier_skill::library::{TrustStore, TrustedProject};
 use serde_json::json;
 
@@ -92,8 +92,10 @@ fn trust(
 ) -> Result<u8, Failure> {
     let roots = project.roots(&context.environment, &context.settings);
     let scans = scan(&ScanOptions { roots: &roots, cache: None });
-    let folders: Vec<PathBuf> =
-        scans.iter().flat_map(|scan| scan.found.iter().map(|found| found.folder.clone())).collect();
+    let folders: Vec<PathBuf> = scans
+        .iter()
+        .flat_map(|scan| scan.found.iter().map(|found| found.folder().to_owned()))
+        .collect();
     if folders.is_empty() {
         return Err(Failure::new(format!("{} has no skills", project.root.display()))
             .hint("skills of a project are in .metier/skills, .agents/skills or .claude/skills"));
@@ -102,7 +104,7 @@ fn trust(
     let record =
         TrustedProject::record(&project.root, folders.iter().map(PathBuf::as_path), &digests)?;
     let count = record.skills.len();
-    store.trust(&project.root, record);
+    store.trust(&project.root, with_other_folders(record, store, project, &roots));
     store.save()?;
     digests.save();
     if json {
@@ -123,4 +125,21 @@ fn trust(
         context.report(&scan.problems);
     }
     Ok(OK)
+}
+
+/// Adds what was trusted in folders of the repository that are not searched from here.
+fn with_other_folders(
+    mut record: TrustedProject,
+    store: &TrustStore,
+    project: &Project,
+    roots: &[Root],
+) -> TrustedProject {
+    let is_elsewhere = |skill: &str| {
+        let folder = project.root.join(skill);
+        !roots.iter().any(|root| folder.starts_with(&root.path))
+    };
+    let before = store.project(&project.root).into_iter().flat_map(|before| &before.skills);
+    let others = before.filter(|(skill, _)| is_elsewhere(skill));
+    record.skills.extend(others.map(|(skill, files)| (skill.clone(), files.clone())));
+    record
 }

@@ -3,7 +3,7 @@
 mod plain;
 mod table;
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
@@ -19,6 +19,8 @@ use crate::failure::Failure;
 
 /// The width of text that goes to no terminal.
 const USUAL_WIDTH: usize = 100;
+/// Bytes of JSON that are written at a time.
+const JSON_BUFFER: usize = 64 << 10;
 /// Text is never laid out wider or narrower than this.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=160;
 
@@ -88,10 +90,11 @@ impl Output {
 
     /// Prints the answer as JSON.
     pub(crate) fn json(&self, value: &impl Serialize) {
-        let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
-        text.push('\n');
-        let mut stream = io::stdout().lock();
-        let _closed = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+        let mut stream = BufWriter::with_capacity(JSON_BUFFER, io::stdout().lock());
+        let _closed = serde_json::to_writer_pretty(&mut stream, value)
+            .map_err(io::Error::from)
+            .and_then(|()| stream.write_all(b"\n"))
+            .and_then(|()| stream.flush());
     }
 
     /// Says something that is not the answer.

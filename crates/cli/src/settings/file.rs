@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use metier_skill::library::Patterns;
 use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 
@@ -141,6 +142,7 @@ fn convert(kind: Kind, value: &DeValue<'_>) -> Option<Value> {
         (Kind::List, DeValue::Array(items)) => {
             items.iter().map(|item| text(item.get_ref())).collect::<Option<_>>().map(Value::List)
         }
+        (Kind::Globs, value) => convert(Kind::List, value).filter(is_readable),
         _ => None,
     }
 }
@@ -159,7 +161,13 @@ pub(crate) fn parse_text(kind: Kind, text: &str) -> Option<Value> {
         Kind::List => Some(Value::List(
             text.split(',').map(str::trim).filter(|it| !it.is_empty()).map(Into::into).collect(),
         )),
+        Kind::Globs => parse_text(Kind::List, text).filter(is_readable),
     }
+}
+
+/// Whether every glob in a list can be read. One that cannot must not stand for none.
+fn is_readable(value: &Value) -> bool {
+    matches!(value, Value::List(globs) if Patterns::new(globs).is_ok())
 }
 
 pub(crate) fn wanted(kind: Kind) -> &'static str {
@@ -168,6 +176,7 @@ pub(crate) fn wanted(kind: Kind) -> &'static str {
         Kind::Count => "a whole number",
         Kind::Text | Kind::Secret => "a text",
         Kind::List => "a list of texts",
+        Kind::Globs => "a list of names or globs of names",
     }
 }
 
@@ -181,7 +190,8 @@ fn nearest(name: &str) -> Option<&'static str> {
         .map(|(_, name)| name)
 }
 
-fn edit_distance(left: &str, right: &str) -> usize {
+/// How many characters to change, add or leave out to make one text of the other.
+pub(crate) fn edit_distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (index, character) in left.chars().enumerate() {

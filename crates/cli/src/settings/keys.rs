@@ -29,6 +29,8 @@ pub(crate) enum Kind {
     Secret,
     /// A list of texts.
     List,
+    /// A list of names and globs of names.
+    Globs,
 }
 
 /// What a project's own configuration may do with a setting.
@@ -71,14 +73,14 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key {
         name: "skills.allowed",
-        kind: Kind::List,
+        kind: Kind::Globs,
         default: "[]",
         narrowing: Narrowing::Also,
         help: "Names or globs of the only skills to use; empty allows all",
     },
     Key {
         name: "skills.denied",
-        kind: Kind::List,
+        kind: Kind::Globs,
         default: "[]",
         narrowing: Narrowing::Longer,
         help: "Names or globs of skills that are not used",
@@ -127,7 +129,7 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key {
         name: "agents.*.skills",
-        kind: Kind::List,
+        kind: Kind::Globs,
         default: "[]",
         narrowing: Narrowing::Also,
         help: "Names or globs of the only skills an agent uses; empty allows all",

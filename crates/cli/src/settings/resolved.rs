@@ -131,7 +131,8 @@ impl Settings {
             if !own.is_empty() {
                 allowed.push((format!("`{name}`"), Patterns::new(own)?));
             }
-            for (list, origin) in self.also.get(&name).into_iter().flatten() {
+            let others = self.also.get(&name).into_iter().flatten();
+            for (list, origin) in others.filter(|(list, _)| !list.is_empty()) {
                 allowed.push((format!("`{name}` of {origin}"), Patterns::new(list)?));
             }
         }

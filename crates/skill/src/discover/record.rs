@@ -21,14 +21,14 @@ const FIRST_READ_BYTES: usize = 8 << 10;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Record {
     pub(crate) identity: Identity,
-    pub(crate) manifest: Option<Manifest>,
+    pub(crate) manifest: Option<Box<Manifest>>,
     pub(crate) problems: Vec<Problem>,
     pub(crate) tokens: HeaderTokens,
 }
 
 impl Record {
     /// Reads the header of a file.
-    pub(crate) fn read(file: &Path, folder: &Path) -> Result<Self, Problem> {
+    pub(crate) fn read(file: &Path) -> Result<Self, Problem> {
         let unreadable = |error: io::Error| {
             let message = format!("`SKILL.md` cannot be read: {error}");
             Problem::new(Code::NotAFile, file, message)
@@ -39,16 +39,17 @@ impl Record {
             return Err(Problem::new(Code::FileTooLarge, file, message)
                 .help("move details into other files of the skill"));
         }
-        let bytes = read_header(opened).map_err(unreadable)?;
-        Ok(Self::of_bytes(&bytes, file, folder, Identity::of(&metadata)))
+        let bytes = read_header(opened, metadata.len()).map_err(unreadable)?;
+        Ok(Self::of_bytes(&bytes, file, Identity::of(&metadata)))
     }
 
     /// Makes the record of a header that was read.
-    pub(crate) fn of_bytes(bytes: &[u8], file: &Path, folder: &Path, identity: Identity) -> Self {
-        let name = folder.file_name().and_then(|name| name.to_str());
+    fn of_bytes(bytes: &[u8], file: &Path, identity: Identity) -> Self {
+        let folder = file.parent().and_then(Path::file_name);
+        let name = folder.and_then(|name| name.to_str());
         let (manifest, problems) = judge(bytes, file, name);
         let tokens = manifest.as_ref().map(HeaderTokens::of).unwrap_or_default();
-        Self { identity, manifest, problems, tokens }
+        Self { identity, manifest: manifest.map(Box::new), problems, tokens }
     }
 }
 
@@ -61,35 +62,40 @@ pub(crate) fn judge(
     let (text, undecodable) = header::decode(bytes);
     let options = ReadOptions { folder, without_header: WithoutHeader::FirstParagraph };
     let reading = header::read(&text, &options);
-    let lines = LineIndex::new(&text);
     let diagnostics = undecodable.iter().chain(&reading.diagnostics);
+    if diagnostics.clone().next().is_none() {
+        return (reading.manifest, Vec::new());
+    }
+    let lines = LineIndex::new(&text);
     let problems = diagnostics.map(|it| Problem::in_file(file, &lines, it)).collect();
     (reading.manifest, problems)
 }
 
 /// The beginning of a file up to the end of its header; the whole file if it has none.
-fn read_header(mut file: impl Read) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(FIRST_READ_BYTES);
-    let mut wanted = FIRST_READ_BYTES;
+///
+/// A file of the size it said is not asked for more, which saves a call a file.
+fn read_header(mut file: impl Read, size: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; FIRST_READ_BYTES];
+    let mut filled = 0;
     loop {
-        let missing = (wanted - bytes.len()) as u64;
-        let read = file.by_ref().take(missing).read_to_end(&mut bytes)? as u64;
-        let ended = read < missing;
-        match Frame::find(&bytes) {
-            Ok(frame) => {
-                bytes.truncate(frame.body.start);
-                return Ok(bytes);
-            }
-            Err(FrameError::NoHeader) | Err(FrameError::Unclosed) if ended => return Ok(bytes),
-            Err(FrameError::NoHeader) => {
-                bytes.truncate(last_line_end(&bytes));
-                return Ok(bytes);
-            }
-            Err(FrameError::Unclosed) => wanted = wanted.saturating_mul(8),
+        let count = file.read(&mut bytes[filled..])?;
+        filled += count;
+        let ended = count == 0 || filled as u64 >= size;
+        if !ended && filled < bytes.len() {
+            continue;
         }
-        if wanted as u64 > MAX_SKILL_FILE_BYTES * 8 {
-            return Ok(bytes);
-        }
+        let end = match Frame::find(&bytes[..filled]) {
+            Ok(frame) => frame.body.start,
+            Err(_) if ended => filled,
+            Err(FrameError::NoHeader) => last_line_end(&bytes[..filled]),
+            Err(FrameError::Unclosed) if filled as u64 > MAX_SKILL_FILE_BYTES => filled,
+            Err(FrameError::Unclosed) => {
+                bytes.resize(bytes.len().saturating_mul(8), 0);
+                continue;
+            }
+        };
+        bytes.truncate(end);
+        return Ok(bytes);
     }
 }
 

@@ -31,16 +31,21 @@ pub struct ScanOptions<'a> {
 /// A skill that was found, usable or not.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The skill's folder.
-    pub folder: PathBuf,
     /// Its `SKILL.md`.
     pub file: PathBuf,
     /// The state of that file when it was read.
     pub identity: Identity,
     /// What its header says.
-    pub manifest: Manifest,
+    pub manifest: Box<Manifest>,
     /// What name and description cost.
     pub tokens: HeaderTokens,
+}
+
+impl Found {
+    /// The skill's folder.
+    pub fn folder(&self) -> &Path {
+        self.file.parent().unwrap_or(Path::new(""))
+    }
 }
 
 /// What one root holds.
@@ -63,8 +68,8 @@ pub fn scan(options: &ScanOptions<'_>) -> Vec<RootScan> {
 /// Reads one skill's header, past every cache.
 pub fn read_skill(folder: &Path) -> Result<(Option<Found>, Vec<Problem>), Problem> {
     let file = skill_file(folder);
-    let record = Record::read(&file, folder)?;
-    Ok(unpack(folder.to_owned(), file, record))
+    let record = Record::read(&file)?;
+    Ok(unpack(file, record))
 }
 
 /// `SKILL.md` of a folder, or the file that stands in for it in another case.
@@ -82,10 +87,8 @@ fn scan_root(root: &Root, cache: Option<&Path>) -> RootScan {
     let mut scan = RootScan { found: Vec::with_capacity(candidates.len()), problems };
     let mut records = recall(known, &candidates);
     let fresh: Vec<usize> = (0..records.len()).filter(|&it| records[it].is_none()).collect();
-    let read = in_parallel(&fresh, HEADERS_PER_THREAD, |&index| {
-        let Candidate { folder, file, .. } = &candidates[index];
-        Record::read(file, folder)
-    });
+    let read =
+        in_parallel(&fresh, HEADERS_PER_THREAD, |&index| Record::read(&candidates[index].file));
     for (&index, result) in fresh.iter().zip(read) {
         match result {
             Ok(record) => records[index] = Some(record),
@@ -98,7 +101,7 @@ fn scan_root(root: &Root, cache: Option<&Path>) -> RootScan {
     }
     for (candidate, record) in candidates.into_iter().zip(records) {
         if let Some(record) = record {
-            let (found, problems) = unpack(candidate.folder, candidate.file, record);
+            let (found, problems) = unpack(candidate.file, record);
             scan.found.extend(found);
             scan.problems.extend(problems);
         }
@@ -107,9 +110,9 @@ fn scan_root(root: &Root, cache: Option<&Path>) -> RootScan {
     scan
 }
 
-fn unpack(folder: PathBuf, file: PathBuf, record: Record) -> (Option<Found>, Vec<Problem>) {
+fn unpack(file: PathBuf, record: Record) -> (Option<Found>, Vec<Problem>) {
     let Record { identity, manifest, problems, tokens } = record;
-    (manifest.map(|manifest| Found { folder, file, identity, manifest, tokens }), problems)
+    (manifest.map(|manifest| Found { file, identity, manifest, tokens }), problems)
 }
 
 /// One cache file a root, so that scanning one root never reads what is known of others.

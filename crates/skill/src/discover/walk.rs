@@ -35,7 +35,6 @@ pub fn find_skill_files(root: &Root) -> (Vec<PathBuf>, Vec<Problem>) {
 /// A file that may be the `SKILL.md` of a skill.
 #[derive(Debug)]
 pub(crate) struct Candidate {
-    pub(crate) folder: PathBuf,
     pub(crate) file: PathBuf,
     pub(crate) identity: Identity,
 }
@@ -114,7 +113,7 @@ impl Walker<'_> {
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push((entry.file_name(), Kind::Folder)),
                 Ok(kind) if kind.is_symlink() => folders.push((entry.file_name(), Kind::Link)),
-                Ok(_) if depth > 0 => self.notice_other_case(folder, &entry),
+                Ok(_) if depth > 0 => self.notice_other_case(&entry),
                 _ => {}
             }
         }
@@ -152,7 +151,7 @@ impl Walker<'_> {
     fn take_skill(&mut self, folder: &Path) -> bool {
         let file = folder.join("SKILL.md");
         match fs::symlink_metadata(&file) {
-            Ok(metadata) if metadata.is_file() => self.push(folder, file, &metadata),
+            Ok(metadata) if metadata.is_file() => self.push(file, &metadata),
             Ok(metadata) if metadata.is_symlink() => self.push_link(folder, file),
             Ok(_) => self.refuse_file(&file, "it is not a regular file"),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return false,
@@ -162,9 +161,9 @@ impl Walker<'_> {
         true
     }
 
-    fn push(&mut self, folder: &Path, file: PathBuf, metadata: &fs::Metadata) {
+    fn push(&mut self, file: PathBuf, metadata: &fs::Metadata) {
         let identity = Identity::of(metadata);
-        self.found.candidates.push(Candidate { folder: folder.to_owned(), file, identity });
+        self.found.candidates.push(Candidate { file, identity });
     }
 
     /// A `SKILL.md` that is a link must lead to a file inside its folder, unless links may go
@@ -181,7 +180,7 @@ impl Walker<'_> {
             Ok((metadata, real_file, real_folder)) => {
                 let inside = real_file.starts_with(real_folder);
                 if inside || self.root.links == Links::Anywhere || self.is_allowed(&real_file) {
-                    self.push(folder, file, &metadata);
+                    self.push(file, &metadata);
                 } else {
                     self.refuse_link(&file);
                 }
@@ -234,7 +233,7 @@ impl Walker<'_> {
     }
 
     /// A folder without `SKILL.md` may have `skill.md`, which is taken, with a remark.
-    fn notice_other_case(&mut self, folder: &Path, entry: &DirEntry) {
+    fn notice_other_case(&mut self, entry: &DirEntry) {
         let name = entry.file_name();
         if !name.eq_ignore_ascii_case("SKILL.md") {
             return;
@@ -245,7 +244,7 @@ impl Walker<'_> {
             let problem = Problem::new(Code::FileNameCase, &file, message)
                 .help("other agents look for `SKILL.md` in this case only");
             self.found.problems.push(problem);
-            self.push(folder, file, &metadata);
+            self.push(file, &metadata);
         }
     }
 

@@ -126,20 +126,20 @@ impl Tree {
     fn add(&mut self, real_root: &Path, path: &Path) {
         let relative = path.strip_prefix(real_root).unwrap_or(path);
         let Some(name) = relative.to_str() else {
-            return self.leave_out(path, "its name is not UTF-8");
+            return self.leave_out(relative, "its name is not UTF-8");
         };
         match classify(real_root, path) {
             Ok(Some(kind)) => self.entries.push(FileEntry { path: name.to_owned(), kind }),
-            Ok(None) => self.leave_out(path, "it is neither a file nor a folder"),
-            Err(Outside::Escapes) => self.leave_out(path, "it is a link that leads outside"),
-            Err(Outside::Broken(error)) => self.leave_out(path, &error.to_string()),
+            Ok(None) => self.leave_out(relative, "it is neither a file nor a folder"),
+            Err(Outside::Escapes) => self.leave_out(relative, "it is a link that leads outside"),
+            Err(Outside::Broken(error)) => self.leave_out(relative, &error.to_string()),
         }
     }
 
     fn leave_out(&mut self, path: &Path, why: &str) {
         self.problems.push(Problem::new(
             Code::EscapingLink,
-            path,
+            &self.root.join(path),
             format!("left out of the skill: {why}"),
         ));
     }

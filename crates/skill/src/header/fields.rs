@@ -149,7 +149,9 @@ impl<'a> Fields<'a> {
 
     fn entry(&self, name: &str) -> Option<&'a (Node, Node)> {
         self.entries.iter().find(|(key, _)| {
-            key.text().is_some_and(|key| key == name || key.replace('_', "-") == name)
+            key.text().is_some_and(|key| {
+                key == name || key.contains('_') && key.replace('_', "-") == name
+            })
         })
     }
 
@@ -204,7 +206,7 @@ impl<'a> Fields<'a> {
 
     fn judge_name(&mut self, name: &str, span: Span) {
         let faults = name::faults(name);
-        let rename = self.safe_rename(name);
+        let rename = if faults.is_empty() { None } else { self.safe_rename(name) };
         for (index, fault) in faults.iter().enumerate() {
             let (code, message) = describe(*fault, name);
             let mut diagnostic = Diagnostic::new(code, span, message);
@@ -413,10 +415,10 @@ impl<'a> Fields<'a> {
         let mut unknown = Vec::new();
         for (key, _) in self.entries {
             let name = key.as_text();
-            let dashed = name.replace('_', "-");
             if FORMAT_FIELDS.contains(&&*name) {
                 continue;
             }
+            let dashed = name.replace('_', "-");
             if !COMMON_FIELDS.contains(&&*dashed) && !FORMAT_FIELDS.contains(&&*dashed) {
                 unknown.push(name.clone().into_owned());
             }

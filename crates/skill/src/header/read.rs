@@ -87,10 +87,21 @@ pub fn read(text: &str, options: &ReadOptions<'_>) -> Reading {
         }
         None => None,
     };
+    own.iter_mut().for_each(|diagnostic| keep_comments(diagnostic, header));
     diagnostics.extend(own.into_iter().map(|diagnostic| shifted(diagnostic, frame.header.start)));
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.code));
     let description = description.map(|span| span.shifted(frame.header.start));
     Reading { manifest, diagnostics, body: frame.body, description }
+}
+
+/// Takes back the offer to rewrite a list that has comments in it: they would be lost.
+fn keep_comments(diagnostic: &mut Diagnostic, header: &str) {
+    let has_comment =
+        |edit: &Edit| edit.span.slice(header).lines().any(|line| format!(" {line}").contains(" #"));
+    let is_list = diagnostic.code == Code::AllowedToolsList;
+    if is_list && diagnostic.fix.as_ref().is_some_and(|fix| fix.edits.iter().any(has_comment)) {
+        diagnostic.fix = None;
+    }
 }
 
 /// The first paragraph of a body that is neither a heading nor code.

@@ -205,7 +205,9 @@ impl<'a> Builder<'a> {
             }
             None => return Ok(()),
         };
-        let end = self.offsets.trim_end(start, span.end);
+        let is_flow = self.offsets.text[start..].starts_with(['[', '{']);
+        let end = if is_flow { span.end } else { last_end(&kind).unwrap_or(span.end) };
+        let end = self.offsets.trim_end(start, end.max(start));
         self.place(Node { span: Span::new(start, end), kind }, anchor)
     }
 
@@ -262,6 +264,19 @@ fn scalar(text: String, style: ScalarStyle) -> Kind {
         Kind::Null
     } else {
         Kind::Scalar(text)
+    }
+}
+
+/// Where the last thing in a collection ends; comments below it are not part of it.
+fn last_end(kind: &Kind) -> Option<usize> {
+    let end_of = |(key, value): &(Node, Node)| match value.kind {
+        Kind::Null => key.span.end,
+        _ => value.span.end.max(key.span.end),
+    };
+    match kind {
+        Kind::Null | Kind::Scalar(_) => None,
+        Kind::Sequence(items) => items.last().map(|item| item.span.end),
+        Kind::Mapping(entries) => entries.last().map(end_of),
     }
 }
 
@@ -323,7 +338,7 @@ impl Offsets<'_> {
         self.text[start..].chars().next().map_or(start, |character| start + character.len_utf8())
     }
 
-    /// Collections end where the next thing starts; their span should end with their text.
+    /// What ends where the next thing starts should end with its text.
     fn trim_end(&self, start: usize, end: usize) -> usize {
         self.text.get(start..end).map_or(end, |text| start + text.trim_end().len())
     }

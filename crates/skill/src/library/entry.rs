@@ -17,7 +17,7 @@ pub struct Entry {
     /// Its name here; a plugin's skill may carry the plugin's name.
     pub name: SkillName,
     /// What its header says.
-    pub manifest: Manifest,
+    pub manifest: Box<Manifest>,
     /// Where it comes from.
     pub source: Source,
     /// Where it is.
@@ -35,8 +35,6 @@ pub struct Entry {
 pub enum Place {
     /// In a folder.
     Folder {
-        /// The folder.
-        folder: PathBuf,
         /// Its `SKILL.md`.
         file: PathBuf,
         /// The state of that file when it was read.
@@ -54,10 +52,10 @@ impl Entry {
     /// # Errors
     ///
     /// When its `SKILL.md` is not there.
-    pub fn unpacked(&mut self, folder: PathBuf) -> io::Result<()> {
+    pub fn unpacked(&mut self, folder: &Path) -> io::Result<()> {
         let file = folder.join("SKILL.md");
         let identity = Identity::of(&fs::metadata(&file)?);
-        self.place = Place::Folder { folder, file, identity };
+        self.place = Place::Folder { file, identity };
         Ok(())
     }
 
@@ -85,7 +83,7 @@ impl Place {
     /// The folder, if it is one on disk.
     pub fn folder(&self) -> Option<&Path> {
         match self {
-            Self::Folder { folder, .. } => Some(folder),
+            Self::Folder { file, .. } => file.parent(),
             _ => None,
         }
     }

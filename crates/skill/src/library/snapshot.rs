@@ -1,9 +1,9 @@
 //! A snapshot: what the library holds at one moment, immutable and shared.
 
 use std::borrow::Cow;
-use std::collections::btree_map::Entry as Slot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::catalog::{self, Catalog, CatalogItem, Format, HeaderTokens, one_line};
 use crate::diagnostic::Code;
@@ -42,14 +42,13 @@ pub struct LibraryOptions<'a> {
 pub struct Snapshot {
     /// Counts the snapshots of one library; the first is 1.
     pub version: u64,
-    /// Tells whether two snapshots hold the same.
-    pub fingerprint: String,
     /// Skills, one of each name, sorted by name.
     pub entries: Vec<Entry>,
     /// What a model is told, as lines.
     pub catalog: Catalog,
     /// What was noticed, sorted by path.
     pub problems: Vec<Problem>,
+    fingerprint: OnceLock<String>,
 }
 
 /// What differs between two snapshots, by name.
@@ -81,10 +80,15 @@ pub fn build(options: &LibraryOptions<'_>) -> Snapshot {
     problems.sort();
     problems.dedup();
     let catalog = catalog_of(&entries, options.catalog_tokens, Format::Lines);
-    Snapshot { version: 1, fingerprint: fingerprint(&entries), entries, catalog, problems }
+    Snapshot { version: 1, entries, catalog, problems, fingerprint: OnceLock::new() }
 }
 
 impl Snapshot {
+    /// Tells whether two snapshots hold the same.
+    pub fn fingerprint(&self) -> &str {
+        self.fingerprint.get_or_init(|| fingerprint(&self.entries))
+    }
+
     /// The skill of a name.
     pub fn find(&self, name: &str) -> Option<&Entry> {
         let index = self.entries.binary_search_by(|entry| entry.name.as_str().cmp(name)).ok()?;
@@ -129,7 +133,7 @@ struct Gathered {
 
 struct Skill {
     name: SkillName,
-    manifest: Manifest,
+    manifest: Box<Manifest>,
     source: Source,
     place: Place,
     tokens: HeaderTokens,
@@ -156,9 +160,9 @@ impl Gathered {
     fn add_root(&mut self, index: usize, root: &Root, scan: RootScan, trust: TrustPolicy<'_>) {
         self.problems.extend(scan.problems);
         for found in scan.found {
-            let Found { folder, file, identity, manifest, tokens } = found;
+            let Found { file, identity, manifest, tokens } = found;
             let state = match &root.project {
-                Some(project) => trust.state(project, &folder),
+                Some(project) => trust.state(project, file.parent().unwrap_or(project)),
                 None => TrustState::Trusted,
             };
             self.report_trust(&state, &file);
@@ -166,7 +170,7 @@ impl Gathered {
                 name: manifest.name.clone(),
                 manifest,
                 source: root.source,
-                place: Place::Folder { folder, file, identity },
+                place: Place::Folder { file, identity },
                 tokens,
                 trust: state,
                 root: index,
@@ -204,7 +208,7 @@ impl Gathered {
             self.skills.push(Skill {
                 name: manifest.name.clone(),
                 tokens: HeaderTokens::of(&manifest),
-                manifest,
+                manifest: Box::new(manifest),
                 source: Source::Bundled,
                 place,
                 trust: TrustState::Trusted,
@@ -220,7 +224,7 @@ impl Gathered {
             self.skills.push(Skill {
                 name: skill.name.clone(),
                 tokens: HeaderTokens::of(&manifest),
-                manifest,
+                manifest: Box::new(manifest),
                 source: Source::Remote,
                 place: Place::Remote(skill.address.clone()),
                 trust: TrustState::Trusted,
@@ -233,26 +237,32 @@ impl Gathered {
 
 /// One skill of each name. A skill that is not trusted hides nobody.
 fn choose(
-    skills: Vec<Skill>,
+    mut skills: Vec<Skill>,
     options: &LibraryOptions<'_>,
     problems: &mut Vec<Problem>,
 ) -> Vec<Entry> {
-    let mut chosen: BTreeMap<SkillName, (Skill, Vec<PathBuf>)> = BTreeMap::new();
     let clashing = clashing_plugin_names(&skills);
-    for mut skill in skills {
+    for skill in &mut skills {
         if let Some(plugin) = &skill.plugin
             && clashing.contains(&skill.name)
             && let Ok(name) = skill.name.within_plugin(plugin)
         {
             skill.name = name;
         }
-        match chosen.entry(skill.name.clone()) {
-            Slot::Vacant(slot) => drop(slot.insert((skill, Vec::new()))),
-            Slot::Occupied(mut slot) => settle(slot.get_mut(), skill, problems),
-        }
     }
-    report_case_clashes(chosen.keys(), problems);
-    chosen.into_values().map(|(skill, shadows)| judged(skill, shadows, options)).collect()
+    // Stable: skills of one name stay in the order of their sources.
+    skills.sort_by(|left, right| left.name.cmp(&right.name));
+    let mut entries = Vec::with_capacity(skills.len());
+    let mut skills = skills.into_iter().peekable();
+    while let Some(mut winner) = skills.next() {
+        let mut shadows = Vec::new();
+        while let Some(other) = skills.next_if(|other| other.name == winner.name) {
+            shadows.push(settle(&mut winner, other, problems));
+        }
+        entries.push(judged(winner, shadows, options));
+    }
+    report_case_clashes(entries.iter().map(|entry| &entry.name), problems);
+    entries
 }
 
 /// Names of plugins' skills that some other skill has too.
@@ -266,9 +276,8 @@ fn clashing_plugin_names(skills: &[Skill]) -> BTreeSet<SkillName> {
     clashes.cloned().collect()
 }
 
-/// Decides between the winner so far and another skill of its name.
-fn settle(slot: &mut (Skill, Vec<PathBuf>), new: Skill, problems: &mut Vec<Problem>) {
-    let (winner, shadows) = slot;
+/// Decides between the winner so far and another skill of its name; gives the file of the loser.
+fn settle(winner: &mut Skill, new: Skill, problems: &mut Vec<Problem>) -> PathBuf {
     let same_root = winner.root == new.root && winner.source == new.source;
     let new_usable = new.trust == TrustState::Trusted || winner.trust != TrustState::Trusted;
     let loser = if new_usable && !same_root { std::mem::replace(winner, new) } else { new };
@@ -284,7 +293,7 @@ fn settle(slot: &mut (Skill, Vec<PathBuf>), new: Skill, problems: &mut Vec<Probl
         )
     };
     problems.push(Problem::new(code, &loser_file, message));
-    shadows.push(loser_file);
+    loser_file
 }
 
 /// Names that are one folder where case does not count.

@@ -44,7 +44,10 @@ pub struct Remark {
 /// When the file cannot be read.
 pub fn lint_skill(file: &Path) -> io::Result<Linted> {
     let bytes = read_bounded(file)?;
-    let folder = file.parent().unwrap_or(Path::new("."));
+    let folder = match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
     let (text, undecodable) = header::decode(&bytes);
     let tree = files::list(folder);
     let reading = diagnose(&text, folder, tree.as_ref().ok());

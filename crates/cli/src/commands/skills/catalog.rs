@@ -31,7 +31,7 @@ pub(super) fn run(context: &Context, sources: &SourceArgs, wanted: &Wanted) -> R
         for entry in &mut snapshot.entries {
             if let Place::Bundled(_) = entry.place {
                 let folder = context.folder_of(entry)?;
-                entry.unpacked(folder)?;
+                entry.unpacked(&folder)?;
             }
         }
     }

@@ -59,10 +59,9 @@ pub(super) fn run(
     let doc = tree.read_doc(path).map_err(|error| {
         let failure = match error.kind() {
             ErrorKind::NotFound => Failure::new(format!("`{}` has no doc `{path}`", wanted.name)),
-            _ => Failure::new(format!(
-                "cannot read the doc `{path}` of `{}`: {error}",
-                wanted.name
-            )),
+            _ => {
+                Failure::new(format!("cannot read the doc `{path}` of `{}`: {error}", wanted.name))
+            }
         };
         let names: Vec<&str> = docs.iter().map(|(path, _)| *path).collect();
         match names.as_slice() {

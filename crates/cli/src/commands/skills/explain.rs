@@ -136,7 +136,11 @@ fn page(entry: &Entry, form: &Form, problems: &[&Problem]) -> String {
     step("started", started_by(entry));
     for problem in problems {
         let severity = styled(severity_style(problem.severity), problem.severity);
-        let place = format!("line {}", problem.line);
+        let place = if problem.path == entry.place.file() {
+            format!("line {}", problem.line)
+        } else {
+            plain(&problem.path.display().to_string())
+        };
         step(
             "noticed",
             format!("{severity}: {place}: {} [{}]", plain(&problem.message), problem.code),

@@ -1,5 +1,6 @@
 //! `metier skills info`.
 
+use metier_skill::catalog::one_line;
 use metier_skill::files::{self, FileKind, Tree};
 use metier_skill::header::{Gate, Manifest};
 use metier_skill::library::Entry;
@@ -78,8 +79,11 @@ fn page(entry: &Entry, tree: &Tree, digest: &str, width: usize) -> String {
         Gate::Unreadable(_) => "",
     };
     let heading = format!("{} {}", plain(entry.name.as_str()), plain(emoji));
-    let mut text =
-        format!("{}\n{}\n\n", styled(style::NAME, heading.trim()), wrapped(&manifest.description, width));
+    let mut text = format!(
+        "{}\n{}\n\n",
+        styled(style::NAME, heading.trim()),
+        wrapped(&one_line(&manifest.description), width)
+    );
     let (state_style, state) = status(entry);
     let mut line = |name: &str, value: String| {
         text.push_str(&format!("{}  {value}\n", styled(style::DIM, format!("{name:>13}"))));

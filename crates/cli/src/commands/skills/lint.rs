@@ -12,7 +12,7 @@ use metier_skill::discover::{Absence, Links, Root, Source, find_skill_files};
 use metier_skill::fix;
 use metier_skill::lint::{self, Linted};
 use metier_skill::problem::Problem;
-use metier_skill::text::{LineIndex, Position};
+use metier_skill::text::{LineIndex, Position, Span};
 use serde::Serialize;
 
 use crate::args::{LintFormat, SourceArgs};
@@ -360,16 +360,22 @@ impl Excerpt {
     fn of(text: &str, diagnostic: &Diagnostic) -> Self {
         let spans =
             std::iter::once(diagnostic.span).chain(diagnostic.related.iter().map(|it| it.span));
+        // The end of a line belongs to it, not to the next.
+        let ending = |span: Span| {
+            let text = text.get(span.start..span.end).unwrap_or_default();
+            span.start + text.trim_end_matches(['\r', '\n']).len()
+        };
         let (first, last) = spans.fold((usize::MAX, 0), |(first, last), span| {
-            (first.min(span.start), last.max(span.end))
+            (first.min(span.start), last.max(ending(span)))
         });
         let start = text[..first.min(text.len())].rfind('\n').map_or(0, |at| at + 1);
         let last = last.min(text.len());
         let end = text[last..].find('\n').map_or(text.len(), |at| last + at);
+        let end = start + text[start..end].trim_end_matches('\r').len();
         let safe = |range: Range<usize>| plain_block(text.get(range).unwrap_or_default());
-        let moved = |span: metier_skill::text::Span| {
+        let moved = |span: Span| {
             let from = safe(start..span.start.min(end).max(start)).len();
-            let to = safe(start..span.end.min(end).max(start)).len();
+            let to = safe(start..ending(span).min(end).max(start)).len();
             from..to
         };
         Self {

@@ -6,7 +6,7 @@ use metier_skill::catalog::CatalogReport;
 use metier_skill::diagnostic::{Code, Severity};
 use metier_skill::library::{Block, Entry, Missing, Snapshot};
 use metier_skill::problem::Problem;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::args::SourceArgs;
 use crate::context::Context;
@@ -16,12 +16,19 @@ use crate::output::{Align, Column, Table, counted, plain, style, styled};
 /// The shape of the JSON; it changes when a reader would have to.
 const VERSION: u32 = 1;
 
+/// The answer, made while it is written: with thousands of skills a copy would cost more than the
+/// rest.
 #[derive(Serialize)]
 struct Listing<'a> {
     version: u32,
-    skills: Vec<ListedSkill<'a>>,
+    #[serde(serialize_with = "write_skills")]
+    skills: &'a [&'a Entry],
     problems: Vec<ListedProblem<'a>>,
     catalog: CatalogReport,
+}
+
+fn write_skills<S: Serializer>(entries: &[&Entry], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(entries.iter().map(|entry| ListedSkill::from(*entry)))
 }
 
 #[derive(Serialize)]
@@ -35,6 +42,22 @@ struct ListedSkill<'a> {
     user_invocable: bool,
     missing: Missing,
     shadows: &'a [PathBuf],
+}
+
+impl<'a> From<&'a Entry> for ListedSkill<'a> {
+    fn from(entry: &'a Entry) -> Self {
+        Self {
+            name: entry.name.as_str(),
+            description: &entry.manifest.description,
+            source: entry.source.label(),
+            path: entry.place.file(),
+            eligible: entry.verdict.is_eligible(),
+            model_visible: entry.is_model_visible(),
+            user_invocable: entry.is_user_invocable(),
+            missing: entry.verdict.missing(),
+            shadows: &entry.shadows,
+        }
+    }
 }
 
 /// A problem as programs read it.
@@ -77,37 +100,20 @@ pub(super) fn run(
     let problems: Vec<&Problem> =
         snapshot.problems.iter().filter(|it| all || it.severity > Severity::Note).collect();
     if json {
-        context.output.json(&listing(&shown, &problems, snapshot.catalog.report));
+        context.output.json(&Listing {
+            version: VERSION,
+            skills: &shown,
+            problems: problems.iter().map(|problem| ListedProblem::from(*problem)).collect(),
+            catalog: snapshot.catalog.report,
+        });
     } else {
         print_table(context, &shown);
         context.output.problems(problems.iter().copied());
         context.output.say(&summary(context, &snapshot, shown.len()));
     }
+    // The process ends here; giving thousands of small pieces back one by one is for nothing.
+    std::mem::forget(snapshot);
     Ok(OK)
-}
-
-fn listing<'a>(
-    entries: &[&'a Entry],
-    problems: &[&'a Problem],
-    catalog: CatalogReport,
-) -> Listing<'a> {
-    let skills = entries.iter().map(|entry| ListedSkill {
-        name: entry.name.as_str(),
-        description: &entry.manifest.description,
-        source: entry.source.label(),
-        path: entry.place.file(),
-        eligible: entry.verdict.is_eligible(),
-        model_visible: entry.is_model_visible(),
-        user_invocable: entry.is_user_invocable(),
-        missing: entry.verdict.missing(),
-        shadows: &entry.shadows,
-    });
-    Listing {
-        version: VERSION,
-        skills: skills.collect(),
-        problems: problems.iter().map(|problem| ListedProblem::from(*problem)).collect(),
-        catalog,
-    }
 }
 
 fn print_table(context: &Context, entries: &[&Entry]) {

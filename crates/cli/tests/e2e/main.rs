@@ -1,0 +1,62 @@
+//! The real binary, run as people run it, in a place of its own: exit code, standard output and
+//! standard error together.
+//!
+//! What a rule means is tested where the rule is; here it is tested that a person or a program
+//! meets it. Skills come from `--skills-dir` unless a test is about other sources, so that nothing
+//! depends on what is bundled.
+
+mod filters;
+mod lint;
+mod lint_fix;
+mod list;
+mod reference;
+mod reference_defects;
+mod sources;
+mod table;
+mod trust;
+
+use std::path::PathBuf;
+
+use metier_testkit::{Outcome, TestEnv};
+use serde_json::Value;
+
+/// An empty home, an empty project, and the binary of this build.
+fn environment() -> TestEnv {
+    TestEnv::new(env!("CARGO_BIN_EXE_metier"))
+}
+
+/// Runs a command line without quoting: words between spaces.
+fn run(env: &TestEnv, line: &str) -> Outcome {
+    env.run(line.split_whitespace())
+}
+
+/// Runs a command about the skills of the project's folder `skills`, and of no other.
+fn run_own(env: &TestEnv, line: &str) -> Outcome {
+    run(env, &format!("{line} --no-default-sources --skills-dir skills"))
+}
+
+/// What a command prints as JSON: one document, and nothing beside it.
+fn json(outcome: &Outcome) -> Value {
+    assert_eq!(outcome.stderr, "", "JSON comes alone");
+    serde_json::from_str(&outcome.stdout).expect("standard output is one JSON document")
+}
+
+/// Writes `project/skills/<folder>/SKILL.md` with a header and a body.
+fn write_skill(env: &TestEnv, folder: &str, header: &str) -> PathBuf {
+    let text = format!("---\n{header}\n---\n\n# Steps\n\nDo it.\n");
+    let file = env.write(format!("project/skills/{folder}/SKILL.md"), text);
+    file.parent().expect("a file has a folder").to_owned()
+}
+
+/// What was said to be wrong, without the closing line, which counts bundled skills too.
+fn problems(outcome: &Outcome) -> String {
+    let is_problem = |line: &&str| line.starts_with("error") || line.starts_with("warning");
+    outcome.stderr.lines().filter(is_problem).collect::<Vec<_>>().join("\n")
+}
+
+/// An outcome on one line: exit code, standard output, standard error.
+fn compact(outcome: &Outcome) -> String {
+    let folded = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join(" / ");
+    let (stdout, stderr) = (folded(&outcome.stdout), folded(&outcome.stderr));
+    format!("{} | {stdout} | {stderr}", outcome.code).trim_end().to_owned()
+}

@@ -28,7 +28,8 @@ struct Page {
 
 const PAGES: &[Page] = &[
     Page { file: "docs/cli.md", arguments: &["__reference"] },
-    Page { file: "docs/config.md", arguments: &["__reference", "--config"] },
+    Page { file: "docs/config.md", arguments: &["__reference", "--page", "config"] },
+    Page { file: "docs/rules.md", arguments: &["__reference", "--page", "rules"] },
 ];
 
 /// Does what the options ask for and says what was written.

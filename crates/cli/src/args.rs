@@ -60,13 +60,24 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ConfigCommand,
     },
-    /// Print the reference of the command line or of the settings as Markdown
+    /// Print a page of the reference as Markdown
     #[command(name = "__reference", hide = true)]
     Reference {
-        /// The settings instead of the command line
-        #[arg(long)]
-        config: bool,
+        /// Which page
+        #[arg(long, value_name = "PAGE", default_value = "commands")]
+        page: ReferencePage,
     },
+}
+
+/// A page of the reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReferencePage {
+    /// The command line.
+    Commands,
+    /// The settings.
+    Config,
+    /// The rules of lint.
+    Rules,
 }
 
 /// `metier skills`.

@@ -179,8 +179,8 @@ impl Context {
         match TrustStore::load(&file) {
             Ok(store) => (store, None),
             Err(error) => {
-                let problem =
-                    Problem::new(Code::Untrusted, &file, format!("{error}; nobody is trusted"));
+                let message = format!("{}; nobody is trusted", Failure::of(&error));
+                let problem = Problem::new(Code::Untrusted, &file, message);
                 (TrustStore::default(), Some(problem))
             }
         }

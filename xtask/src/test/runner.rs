@@ -30,6 +30,10 @@ pub(crate) struct Options {
     list: bool,
 }
 
+/// The variable with the name of the file to which tests append what they measured, because test
+/// runners hide what passing tests print.
+const REPORTS: &str = "METIER_TEST_REPORTS";
+
 /// Does what the options ask for. The exit code says whether the run was a success.
 pub(crate) fn run(mut project: Project, options: &Options) -> Result<ExitCode> {
     let steps = select(STEPS, &options.only, &project)?;
@@ -39,6 +43,8 @@ pub(crate) fn run(mut project: Project, options: &Options) -> Result<ExitCode> {
     }
     let skips = tempfile::NamedTempFile::new().context("cannot create a file for skips")?;
     project.set(skips::VARIABLE, skips.path());
+    let reports = tempfile::NamedTempFile::new().context("cannot create a file for reports")?;
+    project.set(REPORTS, reports.path());
 
     let mut finished = Vec::new();
     if options.provision {
@@ -52,7 +58,9 @@ pub(crate) fn run(mut project: Project, options: &Options) -> Result<ExitCode> {
         skips: skips::parse(&skipped),
         skips_fail: options.provision || project.unattended,
     };
-    print!("\n{}", summary.render());
+    let measured =
+        fs::read_to_string(reports.path()).context("cannot read the file for reports")?;
+    print!("\n{measured}\n{}", summary.render());
     std::io::stdout().flush()?;
     Ok(if summary.is_success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -17,7 +17,7 @@ pub(crate) fn without_settings(command: &Command, output: Output) -> Option<Resu
         Command::Validate { path } => Ok(format::validate(path, output)),
         Command::ReadProperties { path } => format::read_properties(path, output),
         Command::ToPrompt { paths } => Ok(format::to_prompt(paths, output)),
-        Command::Reference { config } => Ok(reference::print(*config, output)),
+        Command::Reference { page } => Ok(reference::print(*page, output)),
         _ => return None,
     })
 }

@@ -1,18 +1,38 @@
-//! The reference of the command line and of the settings, as Markdown.
+//! The reference of the command line, the settings and the rules, as Markdown.
 
 use std::fmt::Write as _;
 
 use clap::{Arg, Command, CommandFactory};
 
-use crate::args::Cli;
+use metier_skill::diagnostic::{Code, Level};
+
+use crate::args::{Cli, ReferencePage};
 use crate::failure::OK;
 use crate::output::Output;
 use crate::settings::{KEYS, Kind, Narrowing, variable_name};
 
-/// Prints one of the two.
-pub(super) fn print(config: bool, output: Output) -> u8 {
-    output.print(&if config { settings() } else { command_line() });
+/// Prints a page.
+pub(crate) fn print(page: ReferencePage, output: Output) -> u8 {
+    output.print(&match page {
+        ReferencePage::Commands => command_line(),
+        ReferencePage::Config => settings(),
+        ReferencePage::Rules => rules(),
+    });
     OK
+}
+
+fn rules() -> String {
+    let mut text = String::from(
+        "# Rules\n\nMade by `cargo xtask docs` from the program itself.\n\n\
+         What `metier skills lint` and `metier skills list` look for. The strict column is the severity under \
+         `lint --strict`, the other one everywhere else. A code never changes its meaning.\n\n\
+         | code | rule | strict | otherwise |\n|---|---|---|---|\n",
+    );
+    for code in Code::ALL {
+        let (strict, lenient) = (code.severity(Level::Strict), code.severity(Level::Lenient));
+        let _infallible = writeln!(text, "| {code} | {} | {strict} | {lenient} |", code.summary());
+    }
+    text
 }
 
 fn command_line() -> String {

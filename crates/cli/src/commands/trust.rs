@@ -96,6 +96,9 @@ fn trust(
         .iter()
         .flat_map(|scan| scan.found.iter().map(|found| found.folder().to_owned()))
         .collect();
+    for scan in &scans {
+        context.report(&scan.problems);
+    }
     if folders.is_empty() {
         return Err(Failure::new(format!("{} has no skills", project.root.display()))
             .hint("skills of a project are in .metier/skills, .agents/skills or .claude/skills"));
@@ -120,9 +123,6 @@ fn trust(
             text.push_str(&format!("  {}\n", plain(&shown.display().to_string())));
         }
         context.output.print(&text);
-    }
-    for scan in &scans {
-        context.report(&scan.problems);
     }
     Ok(OK)
 }

@@ -6,6 +6,7 @@ use metier_skill::diagnostic::Code;
 use metier_skill::problem::Problem;
 
 use crate::environment::Environment;
+use crate::failure::Failure;
 use crate::settings::file::{self, Line, SettingsError, parse_text, wanted};
 use crate::settings::{KEYS, Key, Narrowing, Origin, Settings, Value, variable_name};
 
@@ -58,7 +59,8 @@ impl Settings {
         let lines = match file::read(path) {
             Ok(lines) => lines,
             Err(error) => {
-                let message = format!("the project's configuration is not used: {error}");
+                let why = Failure::of(&error);
+                let message = format!("the project's configuration is not used: {why}");
                 self.problems.push(Problem::new(Code::SettingIgnored, path, message));
                 return;
             }

@@ -3,6 +3,7 @@
 mod choices;
 mod eligibility;
 mod entry;
+mod published;
 mod snapshot;
 mod trust;
 mod watch;
@@ -10,6 +11,7 @@ mod watch;
 pub use choices::{Choices, EntryChoice, PatternError, Patterns};
 pub use eligibility::{Block, Machine, Missing, Verdict};
 pub use entry::{Entry, Place};
+pub use published::Published;
 pub use snapshot::{Change, Changes, LibraryOptions, Snapshot, build};
 pub use trust::{FileChange, TrustError, TrustPolicy, TrustState, TrustStore, TrustedProject};
 pub use watch::{WatchError, Watched, Watcher};

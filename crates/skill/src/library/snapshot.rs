@@ -80,10 +80,18 @@ pub fn build(options: &LibraryOptions<'_>) -> Snapshot {
     problems.sort();
     problems.dedup();
     let catalog = catalog_of(&entries, options.catalog_tokens, Format::Lines);
-    Snapshot { version: 1, entries, catalog, problems, fingerprint: OnceLock::new() }
+    Snapshot::of_entries(entries, catalog, problems)
 }
 
 impl Snapshot {
+    pub(crate) fn of_entries(
+        entries: Vec<Entry>,
+        catalog: Catalog,
+        problems: Vec<Problem>,
+    ) -> Self {
+        Self { version: 1, entries, catalog, problems, fingerprint: OnceLock::new() }
+    }
+
     /// Tells whether two snapshots hold the same.
     pub fn fingerprint(&self) -> &str {
         self.fingerprint.get_or_init(|| fingerprint(&self.entries))

@@ -33,20 +33,17 @@ pub(super) fn run(context: &Context, wanted: &Wanted<'_>) -> Result<u8, Failure>
         });
     }
     let folder = context.environment.folder.join(wanted.folder).join(name);
-    if folder.exists() {
-        return Err(Failure::new(format!("{} is already there", folder.display())));
-    }
-    let description = wanted.description.clone().unwrap_or_else(|| usual_description(name));
-    fs::create_dir_all(folder.join("references"))?;
-    fs::create_dir_all(folder.join("scripts"))?;
-    fs::write(folder.join("SKILL.md"), skill_file(name, &description))?;
-    fs::write(folder.join("references/details.md"), DETAILS)?;
-    write_script(&folder.join("scripts/hello.sh"))?;
     let shown = match wanted.folder.strip_prefix(".") {
         Ok(inside) => inside.join(name),
         Err(_) => wanted.folder.join(name),
     };
     let shown = shown.display().to_string();
+    if folder.exists() {
+        return Err(Failure::new(format!("{shown} is already there")));
+    }
+    let description = wanted.description.clone().unwrap_or_else(|| usual_description(name));
+    write_files(&folder, &skill_file(name, &description))
+        .map_err(|error| Failure::new(format!("cannot make {shown}: {error}")))?;
     if wanted.json {
         context.output.json(&json!({ "name": name, "path": folder }));
     } else {
@@ -75,6 +72,14 @@ const DETAILS: &str = "# Details\n\nWhat is needed only sometimes goes here, so 
 
 const SCRIPT: &str = "#!/bin/sh\n# Data goes to standard output, everything else to standard error.\nset -eu\n\
     printf 'hello, %s\\n' \"${1:?say whom to greet}\"\n";
+
+fn write_files(folder: &Path, skill: &str) -> std::io::Result<()> {
+    fs::create_dir_all(folder.join("references"))?;
+    fs::create_dir_all(folder.join("scripts"))?;
+    fs::write(folder.join("SKILL.md"), skill)?;
+    fs::write(folder.join("references/details.md"), DETAILS)?;
+    write_script(&folder.join("scripts/hello.sh"))
+}
 
 fn write_script(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;

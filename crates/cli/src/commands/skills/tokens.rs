@@ -28,7 +28,7 @@ pub(super) fn run(context: &Context, sources: &SourceArgs, json: bool) -> Result
     let snapshot = context.library(sources)?;
     let counts = context.token_counts();
     let mut costs = Vec::new();
-    for entry in &snapshot.entries {
+    for entry in snapshot.entries.iter().filter(|entry| !entry.verdict.is_switched_off()) {
         match cost_of(context, entry, &counts) {
             Ok(cost) => costs.push(cost),
             Err(failure) => context.output.say(&plain(&format!("{}: {failure}", entry.name))),

@@ -48,7 +48,7 @@ fn split_pin(place: &str) -> Result<(&str, Option<Digest>), Box<Problem>> {
         Some(digest) => Ok((address, Some(digest))),
         None => Err(Box::new(Problem::new(
             Code::ArchiveRefused,
-            Path::new(address),
+            Path::new(&shown(address)),
             "what follows `#sha256=` is not a digest of 64 hexadecimal digits",
         ))),
     }
@@ -94,8 +94,8 @@ impl<'a> Archive<'a> {
                 None => Err(self.refused(&failure)),
                 Some(record) => {
                     let message = format!("the copy at hand is used: {failure}");
-                    let mut remark =
-                        Problem::new(Code::ArchiveRefused, Path::new(self.address), message);
+                    let place = shown(self.address);
+                    let mut remark = Problem::new(Code::ArchiveRefused, Path::new(&place), message);
                     remark.severity = metier_skill::diagnostic::Severity::Warning;
                     Ok((self.folder(record.sha256), Some(remark)))
                 }
@@ -104,7 +104,8 @@ impl<'a> Archive<'a> {
     }
 
     fn refused(&self, failure: &Failure) -> Box<Problem> {
-        Box::new(Problem::new(Code::ArchiveRefused, Path::new(self.address), failure.to_string()))
+        let place = shown(self.address);
+        Box::new(Problem::new(Code::ArchiveRefused, Path::new(&place), failure.to_string()))
     }
 
     fn is_wanted(&self, digest: Digest) -> bool {
@@ -123,7 +124,7 @@ impl<'a> Archive<'a> {
     }
 
     fn fetch(&self, known: Option<&Record>) -> Result<PathBuf, Failure> {
-        fs::create_dir_all(&self.cache)?;
+        self.make_cache()?;
         let mut file = tempfile::tempfile_in(&self.cache)?;
         let client = Client::new(&ClientOptions::STANDARD).map_err(|error| Failure::of(&error))?;
         let request = DownloadRequest {
@@ -131,8 +132,9 @@ impl<'a> Archive<'a> {
             etag: known.and_then(|record| record.etag.as_deref()),
             last_modified: known.and_then(|record| record.last_modified.as_deref()),
         };
-        let download =
-            client.download_blocking(&request, &mut file).map_err(|error| Failure::of(&error))?;
+        let download = client
+            .download_blocking(&request, &mut file)
+            .map_err(|error| Failure::brief(&error))?;
         match (download, known) {
             (Download::NotModified, Some(known)) => {
                 self.remember(&Record { checked: now(), ..known.clone() })?;
@@ -146,7 +148,7 @@ impl<'a> Archive<'a> {
                     .ok_or_else(|| Failure::new("the digest of the download is not one"))?;
                 let folder = self.unpack(file, digest)?;
                 self.remember(&Record {
-                    address: self.address.to_owned(),
+                    address: shown(self.address),
                     etag: fetched.etag,
                     last_modified: fetched.last_modified,
                     sha256: digest,
@@ -181,7 +183,7 @@ impl<'a> Archive<'a> {
         if folder.is_dir() {
             return Ok(folder);
         }
-        fs::create_dir_all(&self.cache)?;
+        self.make_cache()?;
         file.seek(SeekFrom::Start(0))?;
         let request = UnpackRequest {
             name: self.address,
@@ -193,6 +195,12 @@ impl<'a> Archive<'a> {
             Ok(_) | Err(ArchiveError::TargetExists { .. }) => Ok(folder),
             Err(error) => Err(Failure::of(&error)),
         }
+    }
+
+    fn make_cache(&self) -> Result<(), Failure> {
+        fs::create_dir_all(&self.cache).map_err(|error| {
+            Failure::new(format!("cannot make the cache `{}`: {error}", self.cache.display()))
+        })
     }
 
     fn remember(&self, record: &Record) -> Result<(), Failure> {
@@ -208,6 +216,19 @@ impl Record {
     fn is_fresh(&self) -> bool {
         now().checked_sub(self.checked).is_some_and(|age| age < FRESH.as_secs())
     }
+}
+
+/// An address as it may be shown: without the user, the password and the query, which can hold
+/// tokens.
+fn shown(address: &str) -> String {
+    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
+    if scheme == "file" {
+        return address.to_owned();
+    }
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    format!("{scheme}://{host}/{path}")
 }
 
 /// The folder for a bare `SKILL.md`: the one it is in at its address.

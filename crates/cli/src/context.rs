@@ -42,6 +42,10 @@ impl Context {
     ///
     /// When they cannot be understood.
     pub(crate) fn new(environment: Environment, output: Output) -> Result<Self, Failure> {
+        if !environment.has_state() {
+            return Err(Failure::usage("neither HOME nor METIER_HOME is set")
+                .hint("set METIER_HOME to a folder for settings, trust and caches"));
+        }
         let project = Project::of(&environment.folder);
         let settings = settings::load(&environment, &project.configured_folders(&environment))?;
         Ok(Self { environment, settings, output })

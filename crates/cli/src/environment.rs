@@ -35,12 +35,20 @@ impl Environment {
         self.variables.get(name).map(String::as_str).filter(|value| !value.trim().is_empty())
     }
 
+    /// Whether there is a place for the state directory.
+    ///
+    /// The working directory is none: whatever a project brings along would count as the person's
+    /// own settings and trust.
+    pub(crate) fn has_state(&self) -> bool {
+        self.variable("METIER_HOME").is_some() || self.home.is_some()
+    }
+
     /// The state directory: `METIER_HOME`, else `~/.metier`.
     pub(crate) fn state(&self) -> PathBuf {
         match (self.variable("METIER_HOME"), &self.home) {
             (Some(state), _) => self.folder.join(state),
             (None, Some(home)) => home.join(".metier"),
-            (None, None) => self.folder.join(".metier"),
+            (None, None) => PathBuf::from("/nonexistent/.metier"),
         }
     }
 

@@ -47,6 +47,15 @@ impl Failure {
         Self { code: FAILED, messages, hint: None }
     }
 
+    /// An error with its innermost cause: what lies between is the machinery of a library.
+    pub(crate) fn brief(error: &dyn Error) -> Self {
+        let mut failure = Self::of(error);
+        if failure.messages.len() > 2 {
+            failure.messages.drain(1..failure.messages.len() - 1);
+        }
+        failure
+    }
+
     /// The same with what to do.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {

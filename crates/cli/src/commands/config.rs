@@ -9,39 +9,35 @@ use crate::settings::{KEYS, Key, Origin, Value};
 
 /// Shows the settings in force. Secrets stay hidden.
 pub(super) fn show(context: &Context, json: bool, all: bool) -> u8 {
-    let mut rows: Vec<(String, String, String)> = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
     for (name, (value, origins)) in &context.settings.values {
-        rows.push((name.clone(), value.to_string(), origin_of(origins)));
+        let origins = origins.iter().rev().map(ToString::to_string).collect();
+        rows.push(Row { name: name.clone(), value: value.clone(), origins, also: false });
     }
     for (name, lists) in &context.settings.also {
-        for (list, origin) in lists {
-            rows.push((
-                name.clone(),
-                Value::List(list.clone()).to_string(),
-                format!("{origin}, also"),
-            ));
-        }
+        rows.extend(lists.iter().map(|(list, origin)| Row {
+            name: name.clone(),
+            value: Value::List(list.clone()),
+            origins: vec![origin.to_string()],
+            also: true,
+        }));
     }
     if all {
         let unset = |key: &&Key| !context.settings.values.contains_key(key.name);
-        for key in KEYS.iter().filter(unset) {
-            rows.push((key.name.to_owned(), key.default.to_owned(), Origin::Default.to_string()));
-        }
+        rows.extend(KEYS.iter().filter(unset).map(|key| Row {
+            name: key.name.to_owned(),
+            value: key.default_value(),
+            origins: vec![Origin::Default.to_string()],
+            also: false,
+        }));
     }
-    rows.sort();
+    rows.sort_by(|left, right| (&left.name, left.also).cmp(&(&right.name, right.also)));
     if json {
-        let entries: Vec<_> = rows
-            .iter()
-            .map(|(name, value, origin)| json!({ "name": name, "value": value, "origin": origin }))
-            .collect();
-        context.output.json(&entries);
+        context.output.json(&rows.iter().map(Row::to_json).collect::<Vec<_>>());
     } else {
         let state = context.environment.state();
         let mut text = format!("{}\n", styled(style::DIM, format!("# state: {}", state.display())));
-        for (name, value, origin) in &rows {
-            let origin = styled(style::DIM, format!("# {}", plain(origin)));
-            text.push_str(&format!("{} = {}  {origin}\n", plain(name), plain(value)));
-        }
+        rows.iter().for_each(|row| text.push_str(&row.to_line()));
         if rows.is_empty() {
             text.push_str("# nothing is set; `--all` shows every setting with its default\n");
         }
@@ -51,7 +47,31 @@ pub(super) fn show(context: &Context, json: bool, all: bool) -> u8 {
     OK
 }
 
-fn origin_of(origins: &[Origin]) -> String {
-    let names: Vec<String> = origins.iter().rev().map(ToString::to_string).collect();
-    names.join(", before that ")
+/// A setting, its value, and who had a say, the deciding one first.
+struct Row {
+    name: String,
+    value: Value,
+    origins: Vec<String>,
+    /// A list of a project that must hold besides ours.
+    also: bool,
+}
+
+impl Row {
+    fn to_json(&self) -> serde_json::Value {
+        let value = match &self.value {
+            Value::Switch(value) => json!(value),
+            Value::Count(value) => json!(value),
+            Value::Text(value) => json!(value),
+            Value::Secret(_) => json!("****"),
+            Value::List(values) => json!(values),
+        };
+        json!({ "name": self.name, "value": value, "origins": self.origins, "also": self.also })
+    }
+
+    fn to_line(&self) -> String {
+        let also = if self.also { ", also" } else { "" };
+        let origin = format!("# {}{also}", plain(&self.origins.join(", before that ")));
+        let origin = styled(style::DIM, origin);
+        format!("{} = {}  {origin}\n", plain(&self.name), plain(&self.value.to_string()))
+    }
 }

@@ -44,7 +44,7 @@ fn list(store: &TrustStore, json: bool, context: &Context) -> u8 {
         let projects: Vec<_> = store
             .projects()
             .map(|(root, project)| {
-                json!({ "path": root, "skills": project.skills.keys().collect::<Vec<_>>() })
+                json!({ "path": root.to_string_lossy(), "skills": project.skills.keys().collect::<Vec<_>>() })
             })
             .collect();
         context.output.json(&projects);
@@ -111,7 +111,9 @@ fn trust(
     store.save()?;
     digests.save();
     if json {
-        context.output.json(&json!({ "path": project.root, "skills": folders }));
+        let skills: Vec<_> = folders.iter().map(|folder| folder.to_string_lossy()).collect();
+        let path = project.root.to_string_lossy();
+        context.output.json(&json!({ "path": path, "skills": skills }));
     } else {
         let mut text = format!(
             "trusted: {}, {}\n",

@@ -4,12 +4,13 @@ mod plain;
 mod table;
 
 use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use metier_skill::diagnostic::Severity;
 use metier_skill::problem::Problem;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 pub(crate) use plain::{plain, plain_block, wrapped};
 pub(crate) use table::{Align, Column, Table, bar};
@@ -109,8 +110,7 @@ impl Output {
         for problem in problems {
             let style = severity_style(problem.severity);
             let severity = styled(style, problem.severity);
-            let place =
-                plain(&format!("{}:{}:{}", problem.path.display(), problem.line, problem.column));
+            let place = plain(&place_of(problem));
             let code = styled(style::DIM, format!("[{}]", problem.code));
             self.say(&format!("{severity}: {place}: {} {code}", plain(&problem.message)));
         }
@@ -142,6 +142,29 @@ impl Output {
         let mut stream = AutoStream::new(io::stderr().lock(), self.color);
         let _closed = writeln!(stream, "{text}");
     }
+}
+
+/// Where a problem is: a file has lines, a folder or an address has none.
+fn place_of(problem: &Problem) -> String {
+    let path = problem.path.display();
+    let has_lines = problem.path.extension().is_some_and(|it| it == "md" || it == "toml");
+    if has_lines { format!("{path}:{}:{}", problem.line, problem.column) } else { path.to_string() }
+}
+
+/// A path in JSON, which is text: bytes that are not are replaced.
+pub(crate) fn path_text<S: Serializer>(
+    path: &impl AsRef<Path>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.as_ref().to_string_lossy())
+}
+
+/// Several paths in JSON.
+pub(crate) fn path_texts<S: Serializer>(
+    paths: &[PathBuf],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(paths.iter().map(|path| path.to_string_lossy()))
 }
 
 /// A number with its word.

@@ -66,11 +66,14 @@ pub(crate) struct Line {
     pub(crate) line: usize,
 }
 
-/// Reads a file; an absent one has no lines.
-pub(crate) fn read(path: &Path) -> Result<Vec<Line>, SettingsError> {
+/// A line, or why it cannot be used.
+pub(crate) type ReadLine = Result<Line, SettingsError>;
+
+/// Reads a file; an absent one has no lines. A line that cannot be used does not spoil the others.
+pub(crate) fn read(path: &Path) -> Result<Vec<ReadLine>, SettingsError> {
     let unreadable = |source| SettingsError::Unreadable { path: path.to_owned(), source };
     let text = match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if is_absent(&error) => return Ok(Vec::new()),
         Ok(metadata) if metadata.len() > MAX_BYTES => Err(io::ErrorKind::FileTooLarge.into()),
         // A pipe or a device may never end.
         Ok(metadata) if !metadata.is_file() => Err(io::Error::other("not a regular file")),
@@ -80,7 +83,12 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Line>, SettingsError> {
     parse(path, &text)
 }
 
-fn parse(path: &Path, text: &str) -> Result<Vec<Line>, SettingsError> {
+/// Nothing is there, or what should be the folder above it is a file.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+fn parse(path: &Path, text: &str) -> Result<Vec<ReadLine>, SettingsError> {
     let line_of = |offset: usize| text[..offset.min(text.len())].matches('\n').count() + 1;
     let table = DeTable::parse(text).map_err(|error| SettingsError::Syntax {
         path: path.to_owned(),
@@ -89,7 +97,7 @@ fn parse(path: &Path, text: &str) -> Result<Vec<Line>, SettingsError> {
     })?;
     let mut leaves = Vec::new();
     flatten(table.get_ref(), "", &mut leaves);
-    leaves
+    let lines = leaves
         .into_iter()
         .map(|(name, value, offset)| {
             let line = line_of(offset);
@@ -106,7 +114,8 @@ fn parse(path: &Path, text: &str) -> Result<Vec<Line>, SettingsError> {
             })?;
             Ok(Line { name, key, value, line })
         })
-        .collect()
+        .collect();
+    Ok(lines)
 }
 
 fn flatten<'a>(

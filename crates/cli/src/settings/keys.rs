@@ -1,6 +1,8 @@
 //! Every setting there is. Parsing, environment variables, `config show` and the reference are made
 //! from this table.
 
+use crate::settings::Value;
+
 /// One setting.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
@@ -149,6 +151,16 @@ impl Key {
                 }
             }
         })
+    }
+
+    /// The value when nobody sets it.
+    pub(crate) fn default_value(&self) -> Value {
+        match self.kind {
+            Kind::Switch => Value::Switch(self.default == "true"),
+            Kind::Count => Value::Count(self.default.parse().unwrap_or_default()),
+            Kind::Text | Kind::Secret => Value::Text(String::new()),
+            Kind::List | Kind::Globs => Value::List(Vec::new()),
+        }
     }
 
     /// Whether the name has a part that the person chooses.

@@ -21,8 +21,9 @@ pub(crate) fn load(
     projects: &[PathBuf],
 ) -> Result<Settings, SettingsError> {
     let mut settings = Settings::default();
-    for line in file::read(&environment.state().join("config.toml"))? {
-        let path = environment.state().join("config.toml");
+    let own = environment.state().join("config.toml");
+    for line in file::read(&own)? {
+        let (line, path) = (line?, own.clone());
         settings.set(line.name, line.value, Origin::File { path, line: line.line });
     }
     settings.read_variables(environment)?;
@@ -66,6 +67,14 @@ impl Settings {
             }
         };
         for line in lines {
+            let line = match line {
+                Ok(line) => line,
+                Err(error) => {
+                    let message = format!("not taken from the project: {}", Failure::of(&error));
+                    self.problems.push(Problem::new(Code::SettingIgnored, path, message));
+                    continue;
+                }
+            };
             let origin = Origin::File { path: path.to_owned(), line: line.line };
             let (name, at) = (line.name.clone(), line.line);
             if !self.narrow(line, origin) {

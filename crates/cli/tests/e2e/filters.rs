@@ -240,7 +240,7 @@ fn a_project_never_widens() {
     let listed = run(&env, "skills list --trust-project --skill smuggled");
     assert_eq!(listed.stdout, "");
     assert_snapshot!(problems(&listed), @"
-    error: [PROJECT]/.agents/skills/linked:1:1: the link leads outside its root [M083]
+    error: [PROJECT]/.agents/skills/linked: the link leads outside its root [M083]
     warning: [PROJECT]/.metier/config.toml:2:1: `skills.extra_dirs` is not taken from a project [M090]
     warning: [PROJECT]/.metier/config.toml:3:1: `skills.plugin_dirs` is not taken from a project [M090]
     warning: [PROJECT]/.metier/config.toml:4:1: `skills.allow_symlink_targets` is not taken from a project [M090]

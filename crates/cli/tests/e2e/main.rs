@@ -5,15 +5,24 @@
 //! meets it. Skills come from `--skills-dir` unless a test is about other sources, so that nothing
 //! depends on what is bundled.
 
+mod archives;
+mod bad_input;
+mod catalog;
+mod command_line;
+mod commands;
+mod config;
 mod filters;
 mod lint;
 mod lint_fix;
+mod lint_formats;
 mod list;
+mod new_skill;
 mod reference;
 mod reference_defects;
 mod sources;
 mod table;
 mod trust;
+mod trust_changes;
 
 use std::path::PathBuf;
 

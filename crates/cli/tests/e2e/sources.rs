@@ -195,7 +195,7 @@ fn a_plugin_keeps_its_name_before_a_name_that_clashes() {
     plugin: From home/.metier/plugins/tools/skills. Use when asked. hides 0
     plugin: From home/.metier/plugins/tools/skills. Use when asked. hides 0
     ");
-    assert_snapshot!(problems(&run(&env, "skills list --skill nothing")), @"warning: [HOME]/.metier/plugins/bad/.claude-plugin/plugin.json:1:1: the folder `../../..` leads outside the plugin [M089]");
+    assert_snapshot!(problems(&run(&env, "skills list --skill nothing")), @"warning: [HOME]/.metier/plugins/bad/.claude-plugin/plugin.json: the folder `../../..` leads outside the plugin [M089]");
 }
 
 #[test]

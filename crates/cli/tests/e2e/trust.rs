@@ -1,7 +1,6 @@
 //! Skills of a project are used once a person has said so, and as they were then.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use insta::assert_snapshot;
 use metier_testkit::TestEnv;
@@ -9,7 +8,7 @@ use metier_testkit::TestEnv;
 use crate::{environment, json, problems, run};
 
 /// A repository with two skills, one of them with a script.
-fn with_project() -> TestEnv {
+pub(crate) fn with_project() -> TestEnv {
     let env = environment();
     fs::create_dir(env.project().join(".git")).expect("an empty project");
     env.skill("project/.agents/skills", "first", "Comes first. Use when asked.");
@@ -20,7 +19,7 @@ fn with_project() -> TestEnv {
 }
 
 /// The state of the project's skills, one a line, as the table shows it.
-fn states(env: &TestEnv) -> String {
+pub(crate) fn states(env: &TestEnv) -> String {
     let table = run(env, "skills list").stdout;
     let rows = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let own = rows.filter(|cells| cells.get(1) == Some(&"project"));
@@ -31,10 +30,7 @@ fn states(env: &TestEnv) -> String {
 fn nobody_is_trusted_at_first() {
     let env = with_project();
     assert_eq!(states(&env), "first untrusted, second untrusted");
-    assert_snapshot!(problems(&run(&env, "skills list")), @"
-    warning: [PROJECT]/.agents/skills/first/SKILL.md:1:1: the project is not trusted; the skill is not used [M086]
-    warning: [PROJECT]/.claude/skills/second/SKILL.md:1:1: the project is not trusted; the skill is not used [M086]
-    ");
+    assert_snapshot!(problems(&run(&env, "skills list")), @"warning: [PROJECT]: the project is not trusted, so its 2 skills are not used; look at what is there, then run `metier trust` [M086]");
     let listed = json(&run(&env, "skills list --json"));
     for skill in listed["skills"].as_array().unwrap().iter().filter(|it| it["source"] == "project")
     {
@@ -60,7 +56,6 @@ fn an_untrusted_skill_hides_nobody() {
       catalog  in full, 10 tokens
       started  by a model, or by a person
       noticed  note: [PROJECT]/.agents/skills/first/SKILL.md: `first` is hidden by [HOME]/.agents/skills/first/SKILL.md (user) [M084]
-      noticed  warning: [PROJECT]/.agents/skills/first/SKILL.md: the project is not trusted; the skill is not used [M086]
     ----- stderr
     ");
 }
@@ -163,98 +158,6 @@ fn programs_read_the_same() {
 }
 
 #[test]
-fn a_change_names_the_file_and_asks_again() {
-    let env = with_project();
-    run(&env, "trust");
-    let second = env.project().join(".claude/skills/second");
-    fs::write(second.join("scripts/run.sh"), "#!/bin/sh\nrm -rf /\n").unwrap();
-    assert_eq!(states(&env), "first ready, second changed");
-    assert_snapshot!(problems(&run(&env, "skills list")), @"warning: [PROJECT]/.claude/skills/second/SKILL.md:1:1: changed since it was trusted: scripts/run.sh [M087]");
-    assert_snapshot!(run(&env, "skills explain second"), @"
-    exit 0
-    ----- stdout
-    second
-        found  [PROJECT]/.claude/skills/second/SKILL.md (project)
-     eligible  no
-      because  changed since it was trusted: scripts/run.sh
-       remedy  look at the changes, then run `metier trust` again
-      catalog  not listed
-      started  by nobody
-      noticed  warning: line 1: changed since it was trusted: scripts/run.sh [M087]
-    ----- stderr
-    ");
-    run(&env, "trust");
-    assert_eq!(states(&env), "first ready, second ready");
-}
-
-#[test]
-fn every_kind_of_change_counts() {
-    let env = with_project();
-    let second = env.project().join(".claude/skills/second");
-    let script = second.join("scripts/run.sh");
-    let why = |change: &dyn Fn()| {
-        assert_eq!(run(&env, "trust").code, 0);
-        change();
-        let outcome = run(&env, "skills explain second --json");
-        json(&outcome)["blocks"][0]["reason"].as_str().unwrap_or("ready").to_owned()
-    };
-    assert_snapshot!(why(&|| {}), @"ready");
-    assert_snapshot!(why(&|| fs::write(second.join("new.txt"), "").unwrap()), @"changed since it was trusted: new.txt (new)");
-    assert_snapshot!(why(&|| fs::remove_file(second.join("new.txt")).unwrap()), @"changed since it was trusted: new.txt (gone)");
-    assert_snapshot!(
-        why(&|| fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap()), @"changed since it was trusted: scripts/run.sh");
-    assert_snapshot!(why(&|| {
-        fs::rename(&script, second.join("scripts/go.sh")).unwrap();
-        std::os::unix::fs::symlink("go.sh", &script).unwrap();
-    }), @"changed since it was trusted: scripts/go.sh (new), scripts/run.sh");
-    assert_snapshot!(why(&|| {
-        for number in 0..12 {
-            fs::write(second.join(format!("{number:02}.txt")), "").unwrap();
-        }
-    }), @"changed since it was trusted: 00.txt (new), 01.txt (new), 02.txt (new), 03.txt (new), 04.txt (new), 05.txt (new), 06.txt (new), 07.txt (new), 4 more");
-}
-
-#[test]
-fn a_new_skill_is_not_trusted_with_the_others() {
-    let env = with_project();
-    run(&env, "trust");
-    env.skill("project/.metier/skills", "third", "Comes third. Use when asked.");
-    assert_eq!(states(&env), "first ready, second ready, third changed");
-    assert_snapshot!(problems(&run(&env, "skills list")), @"warning: [PROJECT]/.metier/skills/third/SKILL.md:1:1: changed since it was trusted: the whole skill is new [M087]");
-}
-
-#[test]
-fn trust_in_one_folder_of_a_repository_keeps_that_in_another() {
-    let env = with_project();
-    env.skill("project/web/.agents/skills", "web", "Comes later. Use when asked.");
-    env.skill("project/api/.agents/skills", "api", "Comes later. Use when asked.");
-    let states_in = |folder: &str| {
-        let listed = env.run_in(&env.project().join(folder), ["skills", "list"], "").stdout;
-        listed.lines().filter(|line| line.contains(" project ")).count()
-            - listed.lines().filter(|line| line.contains(" changed ")).count()
-    };
-    for folder in ["web", "api", "."] {
-        assert_eq!(env.run_in(&env.project().join(folder), ["trust"], "").code, 0);
-    }
-    assert_eq!((states_in("web"), states_in("api"), states_in(".")), (3, 3, 2));
-    assert_snapshot!(run(&env, "trust --list"), @"
-    exit 0
-    ----- stdout
-    [PROJECT]  4 skills
-    ----- stderr
-    ");
-    // What is gone from a folder that is searched is forgotten.
-    fs::remove_dir_all(env.project().join(".agents")).unwrap();
-    run(&env, "trust");
-    assert_snapshot!(run(&env, "trust --list"), @"
-    exit 0
-    ----- stdout
-    [PROJECT]  3 skills
-    ----- stderr
-    ");
-}
-
-#[test]
 fn a_project_is_trusted_by_name_from_elsewhere() {
     let env = with_project();
     assert_snapshot!(env.run_in(&env.root(), ["trust", "project"], "").stdout, @"
@@ -338,35 +241,6 @@ fn a_project_without_skills_has_nothing_to_trust() {
 }
 
 #[test]
-fn a_trust_file_that_cannot_be_read_trusts_nobody() {
-    let env = with_project();
-    run(&env, "trust");
-    env.write("home/.metier/trust.json", "{ \"version\": 1, \"projects\": [");
-    assert_eq!(states(&env), "first untrusted, second untrusted");
-    assert_snapshot!(problems(&run(&env, "skills list")), @"
-    warning: [HOME]/.metier/trust.json:1:1: the trust file `[HOME]/.metier/trust.json` cannot be understood; nobody is trusted [M086]
-    warning: [PROJECT]/.agents/skills/first/SKILL.md:1:1: the project is not trusted; the skill is not used [M086]
-    warning: [PROJECT]/.claude/skills/second/SKILL.md:1:1: the project is not trusted; the skill is not used [M086]
-    ");
-    assert_snapshot!(run(&env, "trust"), @"
-    exit 1
-    ----- stdout
-
-    ----- stderr
-    error: the trust file `[HOME]/.metier/trust.json` cannot be understood: invalid type: sequence, expected a map at line 1 column 28
-    hint: delete it and run `metier trust` in each project you trust
-    ");
-    assert_snapshot!(run(&env, "trust --list"), @"
-    exit 1
-    ----- stdout
-
-    ----- stderr
-    error: the trust file `[HOME]/.metier/trust.json` cannot be understood: invalid type: sequence, expected a map at line 1 column 28
-    hint: delete it and run `metier trust` in each project you trust
-    ");
-}
-
-#[test]
 fn a_link_out_of_the_project_is_not_followed_unless_the_user_allows_it() {
     let env = environment();
     env.skill("elsewhere", "linked", "Comes from elsewhere. Use when asked.");
@@ -378,6 +252,7 @@ fn a_link_out_of_the_project_is_not_followed_unless_the_user_allows_it() {
     ----- stdout
 
     ----- stderr
+    error: [PROJECT]/.agents/skills/linked: the link leads outside its root [M083]
     error: [PROJECT] has no skills
     hint: skills of a project are in .metier/skills, .agents/skills or .claude/skills
     ");

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalog::HeaderTokens;
 use crate::diagnostic::Code;
-use crate::files::{Identity, open_regular};
+use crate::discover::walk::Candidate;
+use crate::files::{Identity, open_without_waiting};
 use crate::header::{self, Frame, FrameError, Manifest, ReadOptions, WithoutHeader};
 use crate::problem::Problem;
 use crate::text::LineIndex;
@@ -27,20 +28,24 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Reads the header of a file.
-    pub(crate) fn read(file: &Path) -> Result<Self, Problem> {
-        let unreadable = |error: io::Error| {
-            let message = format!("`SKILL.md` cannot be read: {error}");
-            Problem::new(Code::NotAFile, file, message)
-        };
-        let (opened, metadata) = open_regular(file).map_err(unreadable)?;
-        if metadata.len() > MAX_SKILL_FILE_BYTES {
-            let message = format!("the file has {} bytes and was not read", metadata.len());
+    /// Reads the header of a file that was found in a state, with a buffer to read into.
+    ///
+    /// The record carries the state in which the file was found. If it was replaced since, the
+    /// next scan sees another state and reads it again.
+    pub(crate) fn read(candidate: &Candidate, buffer: &mut Vec<u8>) -> Result<Self, Problem> {
+        let Candidate { file, identity } = candidate;
+        if identity.size() > MAX_SKILL_FILE_BYTES {
+            let message = format!("the file has {} bytes and was not read", identity.size());
             return Err(Problem::new(Code::FileTooLarge, file, message)
                 .help("move details into other files of the skill"));
         }
-        let bytes = read_header(opened, metadata.len()).map_err(unreadable)?;
-        Ok(Self::of_bytes(&bytes, file, Identity::of(&metadata)))
+        let header = open_without_waiting(file)
+            .and_then(|opened| read_header(opened, identity.size(), buffer))
+            .map_err(|error| {
+                let message = format!("`SKILL.md` cannot be read: {error}");
+                Problem::new(Code::NotAFile, file, message)
+            })?;
+        Ok(Self::of_bytes(header, file, *identity))
     }
 
     /// Makes the record of a header that was read.
@@ -74,28 +79,29 @@ pub(crate) fn judge(
 /// The beginning of a file up to the end of its header; the whole file if it has none.
 ///
 /// A file of the size it said is not asked for more, which saves a call a file.
-fn read_header(mut file: impl Read, size: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; FIRST_READ_BYTES];
+fn read_header(mut file: impl Read, size: u64, buffer: &mut Vec<u8>) -> io::Result<&[u8]> {
+    buffer.resize(buffer.len().max(FIRST_READ_BYTES), 0);
+    let mut wanted = FIRST_READ_BYTES;
     let mut filled = 0;
     loop {
-        let count = file.read(&mut bytes[filled..])?;
+        let count = file.read(&mut buffer[filled..wanted])?;
         filled += count;
         let ended = count == 0 || filled as u64 >= size;
-        if !ended && filled < bytes.len() {
+        if !ended && filled < wanted {
             continue;
         }
-        let end = match Frame::find(&bytes[..filled]) {
+        let end = match Frame::find(&buffer[..filled]) {
             Ok(frame) => frame.body.start,
             Err(_) if ended => filled,
-            Err(FrameError::NoHeader) => last_line_end(&bytes[..filled]),
+            Err(FrameError::NoHeader) => last_line_end(&buffer[..filled]),
             Err(FrameError::Unclosed) if filled as u64 > MAX_SKILL_FILE_BYTES => filled,
             Err(FrameError::Unclosed) => {
-                bytes.resize(bytes.len().saturating_mul(8), 0);
+                wanted *= 8;
+                buffer.resize(buffer.len().max(wanted), 0);
                 continue;
             }
         };
-        bytes.truncate(end);
-        return Ok(bytes);
+        return Ok(&buffer[..end]);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Scanning roots: in parallel, with a cache that makes an unchanged root cost only `stat` calls.
 
+use std::fmt::Display;
+use std::fs;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,6 +9,7 @@ use std::thread;
 
 use crate::cache;
 use crate::catalog::HeaderTokens;
+use crate::diagnostic::Code;
 use crate::discover::Root;
 use crate::discover::record::Record;
 use crate::discover::walk::{Candidate, Walk, walk};
@@ -62,14 +65,26 @@ type Remembered = Vec<(PathBuf, Record)>;
 
 /// Scans every root. The results are in the order of the roots, whatever the timing.
 pub fn scan(options: &ScanOptions<'_>) -> Vec<RootScan> {
-    in_parallel(options.roots, 1, |root| scan_root(root, options.cache))
+    in_parallel(options.roots, 1, |root, _| scan_root(root, options.cache))
 }
 
 /// Reads one skill's header, past every cache.
-pub fn read_skill(folder: &Path) -> Result<(Option<Found>, Vec<Problem>), Problem> {
+///
+/// # Errors
+///
+/// When there is no `SKILL.md` that can be read.
+pub fn read_skill(folder: &Path) -> Result<(Option<Found>, Vec<Problem>), Box<Problem>> {
     let file = skill_file(folder);
-    let record = Record::read(&file)?;
-    Ok(unpack(file, record))
+    let refuse = |why: &dyn Display| {
+        Problem::new(Code::NotAFile, &file, format!("`SKILL.md` cannot be read: {why}"))
+    };
+    let metadata = fs::metadata(&file).map_err(|error| refuse(&error))?;
+    if !metadata.is_file() {
+        return Err(Box::new(refuse(&"it is not a regular file")));
+    }
+    let candidate = Candidate { file, identity: Identity::of(&metadata) };
+    let record = Record::read(&candidate, &mut Vec::new())?;
+    Ok(unpack(candidate.file, record))
 }
 
 /// `SKILL.md` of a folder, or the file that stands in for it in another case.
@@ -87,8 +102,9 @@ fn scan_root(root: &Root, cache: Option<&Path>) -> RootScan {
     let mut scan = RootScan { found: Vec::with_capacity(candidates.len()), problems };
     let mut records = recall(known, &candidates);
     let fresh: Vec<usize> = (0..records.len()).filter(|&it| records[it].is_none()).collect();
-    let read =
-        in_parallel(&fresh, HEADERS_PER_THREAD, |&index| Record::read(&candidates[index].file));
+    let read = in_parallel(&fresh, HEADERS_PER_THREAD, |&index, buffer| {
+        Record::read(&candidates[index], buffer)
+    });
     for (&index, result) in fresh.iter().zip(read) {
         match result {
             Ok(record) => records[index] = Some(record),
@@ -147,24 +163,26 @@ fn remember(file: &Path, candidates: &[Candidate], records: &[Option<Record>]) {
     cache::store(file, &settled);
 }
 
-/// Maps in the order of `items`, on as many threads as pay off.
+/// Maps in the order of `items`, on as many threads as pay off, each with a buffer of its own.
 fn in_parallel<T: Sync, R: Send>(
     items: &[T],
     per_thread: usize,
-    work: impl Fn(&T) -> R + Sync,
+    work: impl Fn(&T, &mut Vec<u8>) -> R + Sync,
 ) -> Vec<R> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let threads = cores.min(MAX_THREADS).min(items.len().div_ceil(per_thread));
     if threads <= 1 {
-        return items.iter().map(work).collect();
+        let mut buffer = Vec::new();
+        return items.iter().map(|item| work(item, &mut buffer)).collect();
     }
     let next = AtomicUsize::new(0);
     let take = || {
         let mut done = Vec::new();
+        let mut buffer = Vec::new();
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(item) = items.get(index) else { return done };
-            done.push((index, work(item)));
+            done.push((index, work(item, &mut buffer)));
         }
     };
     let mut done: Vec<(usize, R)> = thread::scope(|scope| {

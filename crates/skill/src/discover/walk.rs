@@ -251,7 +251,8 @@ impl Walker<'_> {
     fn report_unreadable(&mut self, folder: &Path, error: &io::Error) {
         let is_root = folder == self.root.path;
         let absent = error.kind() == io::ErrorKind::NotFound;
-        if is_root && absent && self.root.absence == Absence::Silent {
+        let no_folder = absent || error.kind() == io::ErrorKind::NotADirectory;
+        if is_root && no_folder && self.root.absence == Absence::Silent {
             return;
         }
         let message = if absent {

@@ -32,6 +32,11 @@ impl Identity {
         }
     }
 
+    /// Bytes of the file.
+    pub(crate) fn size(self) -> u64 {
+        self.size
+    }
+
     /// The identity as bytes, for digests.
     pub(crate) fn to_bytes(self) -> Vec<u8> {
         let (modified, changed) = (self.modified, self.changed);

@@ -18,4 +18,4 @@ pub use memo::Memo;
 pub use tokens::{TokenCache, token_count};
 pub use tree::{FileEntry, FileKind, Tree, TreeError, list};
 
-pub(crate) use tree::open_regular;
+pub(crate) use tree::{open_regular, open_without_waiting};

@@ -183,11 +183,16 @@ fn classify(real_root: &Path, path: &Path) -> Result<Option<FileKind>, Outside> 
     }))
 }
 
-/// Opens a regular file for reading. A FIFO or a device is refused without waiting for it.
-pub(crate) fn open_regular(path: &Path) -> io::Result<(File, fs::Metadata)> {
+/// Opens a file for reading; nothing waits, even if it turns out to be a FIFO or a device.
+pub(crate) fn open_without_waiting(path: &Path) -> io::Result<File> {
     let flags = OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let flags = i32::try_from(flags.bits()).unwrap_or_default();
-    let file = File::options().read(true).custom_flags(flags).open(path)?;
+    File::options().read(true).custom_flags(flags).open(path)
+}
+
+/// Opens a regular file for reading. Anything else is refused without waiting for it.
+pub(crate) fn open_regular(path: &Path) -> io::Result<(File, fs::Metadata)> {
+    let file = open_without_waiting(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));

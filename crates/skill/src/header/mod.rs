@@ -2,8 +2,10 @@
 //!
 //! Everything here is pure: text in, a [`Manifest`] and diagnostics out.
 
+mod entries;
 mod fields;
 mod frame;
+mod quick;
 mod read;
 mod repair;
 mod requirements;

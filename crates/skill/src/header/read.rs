@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::diagnostic::{Code, Diagnostic, Edit};
 use crate::header::fields::{Manifest, read_fields};
 use crate::header::frame::{Frame, FrameError};
+use crate::header::quick;
 use crate::header::repair::{self, Change, Meaning};
 use crate::header::yaml::{self, Kind, Node, Tree, YamlError};
 use crate::name::SkillName;
@@ -164,6 +165,9 @@ fn stand_in(folder: &str, body: &str) -> Option<Manifest> {
 
 /// Reads the YAML, mending it if need be. The original error is what people see if that fails.
 fn tree(header: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<Tree> {
+    if let Some(tree) = quick::parse(header) {
+        return Some(tree);
+    }
     let original = match yaml::parse(header) {
         Ok(tree) => return Some(tree),
         Err(error) => error,

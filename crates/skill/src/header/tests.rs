@@ -129,6 +129,19 @@ fn a_value_folded_over_lines_is_mended_whole() {
 }
 
 #[test]
+fn a_value_that_refers_to_another_is_not_taken_for_a_broken_one() {
+    insta::assert_snapshot!(header("name: &n ship\ndescription: ships: it\nlicense: *n\nmetadata: {author: *n}\n"), @"
+    ship | ships: it
+    2:10 note M011 the header uses an anchor, an alias or a tag
+    3:14 warning M006 the value of `description` is not valid YAML as it stands [quote the value of `description`: 'ships: it']
+    ");
+    insta::assert_snapshot!(header("name: ship\ndescription: *all* of: them\n"), @"
+    ship | *all* of: them
+    3:14 warning M006 the value of `description` is not valid YAML as it stands [quote the value of `description`: '*all* of: them']
+    ");
+}
+
+#[test]
 fn quotes_inside_quotes_are_mended() {
     insta::assert_snapshot!(header("name: ship\ndescription: \"say \"go\" twice\"\n"), @r#"
     ship | say "go" twice
@@ -513,6 +526,16 @@ proptest! {
     }
 
     #[test]
+    fn the_short_way_gives_what_the_parser_gives(lines in header_like()) {
+        for text in [lines.clone(), format!("name: a\n{lines}"), format!("{lines}\nlicense: MIT # x\n")] {
+            if let Some(quick) = quick::parse(&text) {
+                let whole = yaml::parse(&text).map(|tree| shape(&tree));
+                prop_assert_eq!(Ok(shape(&quick)), whole, "{:?}", text);
+            }
+        }
+    }
+
+    #[test]
     fn what_fixes_mend_stays_mended(lines in header_like()) {
         let text = format!("---\n{lines}\n---\nBody");
         let fixed = fix::apply_until_stable(&text, |text| {
@@ -526,6 +549,16 @@ proptest! {
             prop_assert_eq!(before.gate, after.gate);
         }
     }
+}
+
+/// What a tree says, and where its fields stand. The parser places the end of a value without
+/// content differently when something follows it.
+fn shape(tree: &yaml::Tree) -> (serde_json::Value, Vec<crate::text::Span>, bool) {
+    let keys = match &tree.root.kind {
+        Kind::Mapping(entries) => entries.iter().map(|(key, _)| key.span).collect(),
+        _ => Vec::new(),
+    };
+    (tree.root.to_json(), keys, tree.feature.is_some())
 }
 
 fn check_places(text: &str) {

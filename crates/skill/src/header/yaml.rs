@@ -43,6 +43,19 @@ impl Node {
         }
     }
 
+    /// Moves the spans of this and everything below it.
+    pub(crate) fn shift(&mut self, by: usize) {
+        self.span = self.span.shifted(by);
+        match &mut self.kind {
+            Kind::Sequence(items) => items.iter_mut().for_each(|item| item.shift(by)),
+            Kind::Mapping(entries) => entries.iter_mut().for_each(|(key, value)| {
+                key.shift(by);
+                value.shift(by);
+            }),
+            Kind::Null | Kind::Scalar(_) => {}
+        }
+    }
+
     /// What this is, for messages.
     pub(crate) fn type_name(&self) -> &'static str {
         match self.kind {
@@ -79,7 +92,7 @@ impl Node {
 }
 
 /// A header that was read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tree {
     pub(crate) root: Node,
     /// The first anchor, alias or tag, if any is used.

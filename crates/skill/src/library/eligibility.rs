@@ -203,7 +203,7 @@ impl Block {
                 }
                 _ => format!("set {name}, or `skills.entries.{key}.env.{name}`"),
             },
-            Self::Config { key } => format!("set `{key} = true`"),
+            Self::Config { key } => format!("set `{key}`"),
             Self::Bin { name } => install_hint(requirements?, std::slice::from_ref(name)),
             Self::AnyBin { names } => install_hint(requirements?, names),
         })

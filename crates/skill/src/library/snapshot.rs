@@ -12,7 +12,9 @@ use crate::discover::{
 };
 use crate::header::Manifest;
 use crate::library::eligibility::judge;
-use crate::library::{Block, Choices, Entry, Machine, Place, TrustPolicy, TrustState, Verdict};
+use crate::library::{
+    Block, Choices, Entry, FileChange, Machine, Place, TrustPolicy, TrustState, Verdict,
+};
 use crate::name::SkillName;
 use crate::problem::Problem;
 
@@ -75,7 +77,8 @@ pub fn build(options: &LibraryOptions<'_>) -> Snapshot {
     let mut gathered = Gathered::default();
     gathered.add_remote(options.remote);
     gathered.add_roots(options, scans);
-    let Gathered { skills, mut problems } = gathered;
+    let Gathered { skills, mut problems, untrusted } = gathered;
+    problems.extend(untrusted.iter().map(|(project, count)| not_trusted(project, *count)));
     let entries = choose(skills, options, &mut problems);
     problems.sort();
     problems.dedup();
@@ -137,6 +140,8 @@ impl Snapshot {
 struct Gathered {
     skills: Vec<Skill>,
     problems: Vec<Problem>,
+    /// How many skills of each project are not used because nobody trusts it.
+    untrusted: BTreeMap<PathBuf, usize>,
 }
 
 struct Skill {
@@ -148,6 +153,14 @@ struct Skill {
     trust: TrustState,
     root: usize,
     plugin: Option<SkillName>,
+}
+
+impl Skill {
+    /// Whether the folder is called like the skill, as the format asks; a copy is not.
+    fn is_in_its_folder(&self) -> bool {
+        let folder = self.place.folder().and_then(Path::file_name);
+        folder.is_some_and(|folder| folder == self.manifest.name.as_str())
+    }
 }
 
 impl Gathered {
@@ -167,13 +180,18 @@ impl Gathered {
 
     fn add_root(&mut self, index: usize, root: &Root, scan: RootScan, trust: TrustPolicy<'_>) {
         self.problems.extend(scan.problems);
+        let mut untrusted = 0;
         for found in scan.found {
             let Found { file, identity, manifest, tokens } = found;
             let state = match &root.project {
                 Some(project) => trust.state(project, file.parent().unwrap_or(project)),
                 None => TrustState::Trusted,
             };
-            self.report_trust(&state, &file);
+            match &state {
+                TrustState::Trusted => {}
+                TrustState::Untrusted => untrusted += 1,
+                TrustState::Changed(changes) => self.problems.push(changed(changes, &file)),
+            }
             self.skills.push(Skill {
                 name: manifest.name.clone(),
                 manifest,
@@ -185,25 +203,9 @@ impl Gathered {
                 plugin: root.plugin.clone(),
             });
         }
-    }
-
-    fn report_trust(&mut self, state: &TrustState, file: &Path) {
-        let problem = match state {
-            TrustState::Trusted => return,
-            TrustState::Untrusted => Problem::new(
-                Code::Untrusted,
-                file,
-                "the project is not trusted; the skill is not used",
-            )
-            .help("look at the skill, then run `metier trust`"),
-            TrustState::Changed(changes) => {
-                let files: Vec<String> = changes.iter().map(ToString::to_string).collect();
-                let message = format!("changed since it was trusted: {}", files.join(", "));
-                Problem::new(Code::TrustChanged, file, message)
-                    .help("look at the changes, then run `metier trust`")
-            }
-        };
-        self.problems.push(problem);
+        if let Some(project) = root.project.as_ref().filter(|_| untrusted > 0) {
+            *self.untrusted.entry(project.clone()).or_default() += untrusted;
+        }
     }
 
     fn add_bundled(&mut self, bundled: &[BundledSkill]) {
@@ -241,6 +243,22 @@ impl Gathered {
             });
         }
     }
+}
+
+fn not_trusted(project: &Path, count: usize) -> Problem {
+    let skills =
+        if count == 1 { "its skill is".to_owned() } else { format!("its {count} skills are") };
+    let message = format!(
+        "the project is not trusted, so {skills} not used; look at what is there, then run `metier trust`"
+    );
+    Problem::new(Code::Untrusted, project, message)
+}
+
+fn changed(changes: &[FileChange], file: &Path) -> Problem {
+    let files: Vec<String> = changes.iter().map(ToString::to_string).collect();
+    let message = format!("changed since it was trusted: {}", files.join(", "));
+    Problem::new(Code::TrustChanged, file, message)
+        .help("look at the changes, then run `metier trust`")
 }
 
 /// One skill of each name. A skill that is not trusted hides nobody.
@@ -288,7 +306,9 @@ fn clashing_plugin_names(skills: &[Skill]) -> BTreeSet<SkillName> {
 fn settle(winner: &mut Skill, new: Skill, problems: &mut Vec<Problem>) -> PathBuf {
     let same_root = winner.root == new.root && winner.source == new.source;
     let new_usable = new.trust == TrustState::Trusted || winner.trust != TrustState::Trusted;
-    let loser = if new_usable && !same_root { std::mem::replace(winner, new) } else { new };
+    let new_wins =
+        if same_root { new.is_in_its_folder() && !winner.is_in_its_folder() } else { new_usable };
+    let loser = if new_wins { std::mem::replace(winner, new) } else { new };
     let loser_file = loser.place.file();
     let (code, message) = if same_root {
         let first = winner.place.file();

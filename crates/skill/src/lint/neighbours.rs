@@ -1,9 +1,12 @@
 //! Skills that stand in each other's way: a model cannot choose between two descriptions that say
 //! the same.
 
+use std::path::Path;
+
 use crate::diagnostic::{Code, Diagnostic};
 use crate::lint::Linted;
 use crate::search::{Document, Index};
+use crate::text::Span;
 
 /// How much of a description another one must answer, both ways, to be in its way.
 const TOO_ALIKE: f32 = 0.6;
@@ -30,16 +33,20 @@ pub fn collisions(skills: &[Linted]) -> Vec<(usize, Diagnostic)> {
         described.iter().enumerate().map(|(own, it)| nearest(&index, own, it.2)).collect();
     let mut collisions = Vec::new();
     for (own, others) in likeness.iter().enumerate() {
-        for &(other, there) in others {
-            let back = likeness[other].iter().find(|(place, _)| *place == own);
-            let Some(&(_, back)) = back else { continue };
-            if there.min(back) >= TOO_ALIKE {
-                let (place, ..) = described[own];
-                let (other_place, other_name, _) = described[other];
-                let score = there.min(back);
-                let diagnostic = collision(&skills[place], &skills[other_place], other_name, score);
-                collisions.push((place, diagnostic));
-            }
+        let alike: Vec<(usize, f32)> = others
+            .iter()
+            .filter_map(|&(other, there)| {
+                let (_, back) = likeness[other].iter().find(|(place, _)| *place == own)?;
+                Some((other, there.min(*back))).filter(|(_, score)| *score >= TOO_ALIKE)
+            })
+            .collect();
+        let nearest = alike.iter().max_by(|left, right| left.1.total_cmp(&right.1));
+        if let Some(&(other, score)) = nearest {
+            let (place, ..) = described[own];
+            let (other_place, name, _) = described[other];
+            let found =
+                Collision { name, file: &skills[other_place].file, score, more: alike.len() - 1 };
+            collisions.push((place, found.diagnostic(skills[place].description)));
         }
     }
     collisions
@@ -57,8 +64,24 @@ fn nearest(index: &Index, own: usize, description: &str) -> Vec<(usize, f32)> {
         .collect()
 }
 
-fn collision(skill: &Linted, other: &Linted, name: &str, score: f32) -> Diagnostic {
-    let message = format!("the description is {:.0} % like that of `{name}`", score * 100.0);
-    Diagnostic::new(Code::Collision, skill.description, message)
-        .help(format!("say what sets the two apart; the other is {}", other.file.display()))
+/// The skill that is most alike, and how many others are.
+struct Collision<'a> {
+    name: &'a str,
+    file: &'a Path,
+    score: f32,
+    more: usize,
+}
+
+impl Collision<'_> {
+    fn diagnostic(&self, description: Span) -> Diagnostic {
+        let percent = self.score * 100.0;
+        let more = match self.more {
+            0 => String::new(),
+            more => format!(", and much like {more} more"),
+        };
+        let message =
+            format!("the description is {percent:.0} % like that of `{}`{more}", self.name);
+        Diagnostic::new(Code::Collision, description, message)
+            .help(format!("say what sets the two apart; the other is {}", self.file.display()))
+    }
 }

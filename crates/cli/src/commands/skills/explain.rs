@@ -96,8 +96,8 @@ fn as_json(entry: &Entry, form: &Form, problems: &[&Problem]) -> Value {
     json!({
         "name": entry.name,
         "source": entry.source.label(),
-        "path": entry.place.file(),
-        "shadows": entry.shadows,
+        "path": entry.place.file().to_string_lossy(),
+        "shadows": entry.shadows.iter().map(|it| it.to_string_lossy()).collect::<Vec<_>>(),
         "eligible": entry.verdict.is_eligible(),
         "blocks": blocks,
         "missing": entry.verdict.missing(),

@@ -41,8 +41,8 @@ fn details(entry: &Entry, tree: &Tree, digest: &str) -> Value {
     fields.insert("name".into(), json!(entry.name));
     fields.insert("description".into(), json!(manifest.description));
     fields.insert("source".into(), json!(entry.source.label()));
-    fields.insert("path".into(), json!(entry.place.file()));
-    fields.insert("folder".into(), json!(tree.root));
+    fields.insert("path".into(), json!(entry.place.file().to_string_lossy()));
+    fields.insert("folder".into(), json!(tree.root.to_string_lossy()));
     fields.insert("digest".into(), json!(digest));
     fields.insert("eligible".into(), json!(entry.verdict.is_eligible()));
     for (name, value) in optional_fields(manifest) {

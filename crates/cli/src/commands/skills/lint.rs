@@ -19,7 +19,7 @@ use crate::args::{LintFormat, SourceArgs};
 use crate::commands::skills::sarif;
 use crate::context::Context;
 use crate::failure::{FAILED, Failure, OK};
-use crate::output::{counted, plain, plain_block, style, styled};
+use crate::output::{counted, path_text, plain, plain_block, style, styled};
 use crate::roots::Roots;
 
 /// What to look at, and how.
@@ -42,6 +42,7 @@ pub(super) struct Finding {
     /// How much it matters.
     pub severity: Severity,
     /// The file.
+    #[serde(serialize_with = "path_text")]
     pub path: PathBuf,
     /// Where it begins.
     pub line: usize,

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use crate::args::SourceArgs;
 use crate::context::Context;
 use crate::failure::{Failure, OK};
-use crate::output::{Align, Column, Table, counted, plain, style, styled};
+use crate::output::{Align, Column, Table, counted, path_text, path_texts, plain, style, styled};
 
 /// The shape of the JSON; it changes when a reader would have to.
 const VERSION: u32 = 1;
@@ -36,11 +36,13 @@ struct ListedSkill<'a> {
     name: &'a str,
     description: &'a str,
     source: &'static str,
+    #[serde(serialize_with = "path_text")]
     path: PathBuf,
     eligible: bool,
     model_visible: bool,
     user_invocable: bool,
     missing: Missing,
+    #[serde(serialize_with = "path_texts")]
     shadows: &'a [PathBuf],
 }
 
@@ -65,6 +67,7 @@ impl<'a> From<&'a Entry> for ListedSkill<'a> {
 pub(super) struct ListedProblem<'a> {
     code: Code,
     severity: Severity,
+    #[serde(serialize_with = "path_text")]
     path: &'a Path,
     line: usize,
     column: usize,

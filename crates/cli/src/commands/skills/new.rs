@@ -45,7 +45,7 @@ pub(super) fn run(context: &Context, wanted: &Wanted<'_>) -> Result<u8, Failure>
     write_files(&folder, &skill_file(name, &description))
         .map_err(|error| Failure::new(format!("cannot make {shown}: {error}")))?;
     if wanted.json {
-        context.output.json(&json!({ "name": name, "path": folder }));
+        context.output.json(&json!({ "name": name, "path": folder.to_string_lossy() }));
     } else {
         context.output.print(&format!("made {}", plain(&shown)));
         context.output.say("next: write SKILL.md, then run `metier skills lint` on the folder");

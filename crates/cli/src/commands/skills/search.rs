@@ -48,7 +48,7 @@ pub(super) fn run(
                 "name": entry.name,
                 "description": entry.manifest.description,
                 "source": entry.source.label(),
-                "path": entry.place.file(),
+                "path": entry.place.file().to_string_lossy(),
                 "score": (f64::from(hit.score) * 1000.0).round() / 1000.0,
             })
         });

@@ -16,6 +16,11 @@ const CORPUS_VARIABLE: &str = "METIER_TEST_CORPUS";
 /// …and where it is looked for when the variable is not set, from the root.
 const CORPUS_FOLDER: &str = "../shared/corpus";
 
+/// Property tests draw the same cases in every run, so that a failure is never somebody else's
+/// luck. To look further, set the variable, and `PROPTEST_CASES`.
+const SEED_VARIABLE: &str = "PROPTEST_RNG_SEED";
+const SEED: &str = "20261115";
+
 /// A checkout of the repository, with what is needed to start programs in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Project {
@@ -44,6 +49,9 @@ impl Project {
             && let Ok(corpus) = corpus.canonicalize()
         {
             project.set(CORPUS_VARIABLE, corpus);
+        }
+        if env::var_os(SEED_VARIABLE).is_none() {
+            project.set(SEED_VARIABLE, SEED);
         }
         project
     }

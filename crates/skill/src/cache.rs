@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Changes with the shape of anything that is cached.
-const FORMAT: &[u8; 16] = b"metier cache 01\n";
+const FORMAT: &[u8; 16] = b"metier cache 02\n";
 const CHECKSUM_BYTES: usize = 16;
 /// Larger files are not ours.
 const MAX_BYTES: u64 = 256 << 20;

@@ -27,3 +27,5 @@ pub mod text;
 pub mod tokens;
 
 mod cache;
+#[cfg(test)]
+mod scratch;

@@ -251,9 +251,9 @@ fn names_that_differ_by_case_only() {
     write_skill(&env, "other", "name: Good\ndescription: Does it. Use when asked.");
     let outcome = run_own(&env, "skills list");
     assert_snapshot!(outcome.stderr, @"
+    warning: [PROJECT]/skills/good/SKILL.md:1:1: `Good` and `good` differ by case only [M091]
     warning: [PROJECT]/skills/other/SKILL.md:2:7: `Good` is not lowercase [M023]
     warning: [PROJECT]/skills/other/SKILL.md:2:7: the name `Good` is not the name of the folder, `other` [M027]
-    warning: good: `Good` and `good` differ by case only [M091]
     2 skills, 2 ready · catalog 28 of 4000 tokens
     ");
 }

@@ -43,7 +43,7 @@ fn a_table_of_the_usual_width() {
     pipes      flag    ready                   24  Mends pipes of every size, old and new, over and und…
     技能-测试  flag    ready                   31  处理中文文本，统计字数，检查标点符号，并给出修改建议…
     ----- stderr
-    3 skills, 2 ready · catalog 67 of 4000 tokens
+    3 skills, 2 ready · catalog 68 of 4000 tokens
     ");
 }
 
@@ -144,7 +144,7 @@ fn quiet_leaves_only_the_answer() {
     let usual = run_own(&env, "skills list");
     assert_snapshot!(usual.stderr, @"
     error: [PROJECT]/skills/broken/SKILL.md:2:1: `description` is missing [M030]
-    3 skills, 2 ready · catalog 67 of 4000 tokens
+    3 skills, 2 ready · catalog 68 of 4000 tokens
     ");
     for quiet in ["--quiet", "-q"] {
         let outcome = run_own(&env, &format!("skills list {quiet}"));

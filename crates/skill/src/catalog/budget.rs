@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::catalog::cost::{HeaderTokens, first_segments};
-use crate::catalog::render::{Format, Line, escape};
+use crate::catalog::render::{Format, Line, escape, escape_place};
 use crate::tokens;
 
 /// A cap below this many tokens says less than no description.
@@ -122,45 +122,47 @@ struct Costed<'a> {
     tokens: &'a HeaderTokens,
     /// Name, and location where it is shown.
     fixed: usize,
-    /// What escaping adds to the description.
-    escaping: usize,
-    /// The whole description.
+    /// The whole description, without what escaping adds.
     whole: usize,
+    format: Format,
 }
 
 impl<'a> Costed<'a> {
     fn new(item: CatalogItem<'a>, format: Format) -> Self {
         let CatalogItem { name, description, location, tokens: counts } = item;
-        let mut fixed = counts.name as usize;
-        let mut escaping = 0;
+        let mut fixed = counts.joined_name();
         if format == Format::Xml {
-            fixed += added_by_escaping(name) + tokens::count(&escape(location));
-            escaping = added_by_escaping(description);
+            fixed += added_by_escaping(name) + tokens::count(&escape_place(location));
         }
-        let whole = counts.description() + escaping;
-        Self { name, description, location, tokens: counts, fixed, escaping, whole }
+        let whole = counts.description();
+        Self { name, description, location, tokens: counts, fixed, whole, format }
     }
 
-    /// The line with at most `cap` tokens of description.
+    /// The line with at most `cap` tokens of description, not counting what escaping adds.
     fn described(&self, cap: usize, bounds: Bounds) -> Shown<'a> {
         let cut = self.whole > cap;
-        let description = if cut {
-            first_segments(self.description, self.tokens.prefix(cap).1)
-        } else {
-            self.description
-        };
+        let description = self.first_tokens(cap);
         let line = Line::Skill { name: self.name, description, cut, location: self.location };
         Shown { line, cost: self.described_cost(cap, bounds) }
     }
 
     /// What that line costs.
     fn described_cost(&self, cap: usize, bounds: Bounds) -> usize {
-        let description = if self.whole > cap {
-            self.tokens.prefix(cap).0 + self.escaping + bounds.ellipsis
-        } else {
-            self.whole
+        let description =
+            if self.whole > cap { self.tokens.prefix(cap).0 + bounds.ellipsis } else { self.whole };
+        let escaping = match self.format {
+            Format::Lines => 0,
+            Format::Xml => added_by_escaping(self.first_tokens(cap)),
         };
-        bounds.skill + self.fixed + description
+        bounds.skill + self.fixed + description + escaping
+    }
+
+    fn first_tokens(&self, cap: usize) -> &'a str {
+        if self.whole > cap {
+            first_segments(self.description, self.tokens.prefix(cap).1)
+        } else {
+            self.description
+        }
     }
 
     fn named(&self, bounds: Bounds) -> Shown<'a> {

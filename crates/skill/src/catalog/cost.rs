@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
+use unicode_properties::{GeneralCategoryGroup as Group, UnicodeGeneralCategory};
 
 use crate::header::Manifest;
 use crate::name::is_invisible;
@@ -11,6 +12,11 @@ use crate::tokens;
 /// A word longer than this can be cut inside: some scripts do without spaces.
 const LONGEST_WORD_CHARS: usize = 16;
 
+/// A longer word is not counted again with each of its neighbours…
+const LONGEST_JOINED_BYTES: usize = 256;
+/// …but taken to cost this much more: an end that is cut otherwise seldom costs more than two.
+const EXCESS_OF_LONG: u32 = 8;
+
 /// Tokens of a header, fine enough to know the cost of any shortened description.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeaderTokens {
@@ -18,7 +24,10 @@ pub struct HeaderTokens {
     pub name: u32,
     /// Tokens of each segment of the description: a word with the space before it. The tokenizer
     /// never joins two words, so the sum is the cost of the whole.
-    segments: Vec<u16>,
+    segments: Vec<u32>,
+    /// Tokens that joining may cost beyond the one that every line has to spare: what stands
+    /// beside a word can make the tokenizer cut all of it otherwise.
+    joins: u32,
 }
 
 impl HeaderTokens {
@@ -29,13 +38,23 @@ impl HeaderTokens {
 
     /// Counts a name and a description of one line.
     pub(crate) fn of_parts(name: &str, description: &str) -> Self {
-        let count = |text: &str| u16::try_from(tokens::count(text)).unwrap_or(u16::MAX);
-        Self { name: count(name).into(), segments: segments(description).map(count).collect() }
+        let joins = excess(name, &[(" ", ":"), (" ", "\n"), (">", "</")])
+            + excess_around(&segments(description).collect::<Vec<_>>());
+        Self {
+            name: count(name),
+            segments: segments(description).map(count).collect(),
+            joins: joins.saturating_sub(1),
+        }
     }
 
     /// Tokens of the whole description.
     pub fn description(&self) -> usize {
-        self.segments.iter().map(|&tokens| usize::from(tokens)).sum()
+        self.segments.iter().map(|&tokens| tokens as usize).sum()
+    }
+
+    /// Tokens of the name where it stands in a line.
+    pub(crate) fn joined_name(&self) -> usize {
+        self.name as usize + self.joins as usize
     }
 
     /// The longest beginning of the description that costs at most `cap`: its cost, and how many
@@ -43,7 +62,7 @@ impl HeaderTokens {
     pub(crate) fn prefix(&self, cap: usize) -> (usize, usize) {
         let mut cost = 0;
         for (count, &segment) in self.segments.iter().enumerate() {
-            let with = cost + usize::from(segment);
+            let with = cost + segment as usize;
             if with > cap {
                 return (cost, count);
             }
@@ -53,10 +72,43 @@ impl HeaderTokens {
     }
 }
 
-/// The first `count` segments of a description of one line.
+fn count(text: &str) -> u32 {
+    u32::try_from(tokens::count(text)).unwrap_or(u32::MAX)
+}
+
+/// What the ends of a description cost more where they stand than by themselves.
+fn excess_around(segments: &[&str]) -> u32 {
+    match segments {
+        [] => 0,
+        [only] => excess(only, &[(" ", "\n"), (">", "</")]),
+        [first, .., last] => {
+            excess(first, &[(" ", ""), (">", "")]) + excess(last, &[("", "\n"), ("", "</")])
+        }
+    }
+}
+
+/// What a text costs more between the worst of some neighbours than by itself. Each neighbour has
+/// been paid for as one token, but not the space before it.
+fn excess(text: &str, neighbours: &[(&str, &str)]) -> u32 {
+    if text.len() > LONGEST_JOINED_BYTES {
+        return EXCESS_OF_LONG;
+    }
+    let alone = count(text);
+    let beyond = |(before, after): &(&str, &str)| {
+        let paid = alone + u32::from(*before == ">") + u32::from(!after.is_empty());
+        count(&format!("{before}{text}{after}")).saturating_sub(paid)
+    };
+    neighbours.iter().map(beyond).max().unwrap_or_default()
+}
+
+/// The first `count` segments of a description of one line, without the signs at their end: they
+/// look odd before an ellipsis, and might join it to a costlier token.
 pub(crate) fn first_segments(description: &str, count: usize) -> &str {
     let length: usize = segments(description).take(count).map(str::len).sum();
-    &description[..length]
+    description[..length].trim_end_matches(|last: char| {
+        let group = last.general_category_group();
+        last == ' ' || matches!(group, Group::Punctuation | Group::Symbol)
+    })
 }
 
 /// A text on one line: blanks and line breaks of every kind become one space, and what shows
@@ -87,7 +139,7 @@ fn is_one_line(text: &str) -> bool {
 }
 
 /// Words with the space before them; long ones in pieces.
-fn segments(line: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn segments(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -110,4 +162,40 @@ fn segments(line: &str) -> impl Iterator<Item = &str> {
 /// Latin words are not cut inside, however long.
 fn is_latin(character: char) -> bool {
     character < '\u{250}'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::{CatalogItem, Format, build};
+
+    #[test]
+    fn the_cost_of_a_line_is_never_more_than_the_report_says() {
+        let words = ["l", "ll", "ab", "0", "é", "技", "-a", ".a", "a'", ";", "b ;", "…", "a …"];
+        for (word, length) in words.into_iter().flat_map(|word| [1, 7, 16, 28].map(|n| (word, n))) {
+            let (name, description) = (word.repeat(length), word.repeat(length + 4));
+            let tokens = HeaderTokens::of_parts(&name, &description);
+            let item = CatalogItem {
+                name: &name,
+                description: &description,
+                location: "/",
+                tokens: &tokens,
+            };
+            for format in [Format::Lines, Format::Xml] {
+                for budget in [usize::MAX, 60, 20] {
+                    let catalog = build(&[item], budget, format);
+                    let real = tokens::count(&catalog.text);
+                    assert!(real <= catalog.report.tokens, "{real} in {catalog:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_word_of_any_length_is_counted_in_full() {
+        let word: String = ('a'..='z').cycle().step_by(7).take(150_000).collect();
+        let tokens = HeaderTokens::of_parts("a", &word);
+        assert!(tokens.description() > usize::from(u16::MAX));
+        assert_eq!(tokens.description(), tokens::count(&word));
+    }
 }

@@ -7,6 +7,8 @@
 mod budget;
 mod cost;
 mod render;
+#[cfg(test)]
+mod tests;
 
 pub use budget::{Catalog, CatalogItem, CatalogReport, build};
 pub use cost::{HeaderTokens, one_line};

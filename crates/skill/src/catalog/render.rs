@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::name::is_invisible;
+
 /// How the catalog is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
@@ -67,7 +69,7 @@ fn write_line(line: &Line<'_>, out: &mut String) {
 fn write_xml(line: &Line<'_>, out: &mut String) {
     let _infallible = match line {
         Line::Skill { name, description, cut, location } => {
-            let (name, location) = (escape(name), escape(location));
+            let (name, location) = (escape(name), escape_place(location));
             let ellipsis = if *cut { ELLIPSIS } else { "" };
             writeln!(
                 out,
@@ -80,7 +82,7 @@ fn write_xml(line: &Line<'_>, out: &mut String) {
             out,
             "<skill><name>{}</name><location>{}</location></skill>",
             escape(name),
-            escape(location)
+            escape_place(location)
         ),
         Line::Group { prefix, count } => {
             writeln!(out, "<skills names=\"{}-*\" count=\"{count}\"/>", escape(prefix))
@@ -102,6 +104,20 @@ pub fn escape(text: &str) -> String {
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#x27;"),
             other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// Escapes where something is. Folders may have names with line breaks in them; those, and what
+/// shows nothing, are written as numbers, since a place must stay the same to be found.
+pub(crate) fn escape_place(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in escape(text).chars() {
+        if is_invisible(character) {
+            let _infallible = write!(escaped, "&#x{:x};", u32::from(character));
+        } else {
+            escaped.push(character);
         }
     }
     escaped

@@ -8,6 +8,8 @@ mod plugin;
 mod record;
 mod scan;
 mod source;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 pub use bundled::{BundledFile, BundledSkill};

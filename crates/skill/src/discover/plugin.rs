@@ -34,6 +34,13 @@ pub fn find_plugins(folder: &Path) -> (Vec<Plugin>, Vec<Problem>) {
     let mut folders = vec![folder.to_owned()];
     if manifest_of(folder).is_none() {
         folders = children(folder);
+        folders.retain(|child| manifest_of(child).is_some());
+        if folders.len() > MAX_PLUGINS {
+            let message =
+                format!("there are more than {MAX_PLUGINS} plugins; the rest is not used");
+            problems.push(Problem::new(Code::PluginUnreadable, folder, message));
+            folders.truncate(MAX_PLUGINS);
+        }
     }
     for folder in folders {
         match manifest_of(&folder).map(|manifest| read_plugin(&folder, &manifest)) {
@@ -50,7 +57,6 @@ fn children(folder: &Path) -> Vec<PathBuf> {
     let mut children: Vec<PathBuf> =
         entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|it| it.is_dir()).collect();
     children.sort();
-    children.truncate(MAX_PLUGINS);
     children
 }
 
@@ -69,7 +75,7 @@ fn read_plugin(folder: &Path, manifest: &Path) -> Result<Plugin, Box<Problem>> {
     let paths = skill_paths(&fields).map_err(refuse)?;
     let mut roots = Vec::new();
     for path in paths {
-        if !stays_inside(&path) {
+        if !stays_inside(folder, &path) {
             return Err(refuse(format!(
                 "the folder `{}` leads outside the plugin",
                 path.escape_debug()
@@ -81,14 +87,19 @@ fn read_plugin(folder: &Path, manifest: &Path) -> Result<Plugin, Box<Problem>> {
 }
 
 fn parse(manifest: &Path) -> Result<serde_json::Value, String> {
-    let (file, _) = open_regular(manifest).map_err(|error| error.to_string())?;
+    let (file, metadata) = open_regular(manifest).map_err(|error| error.to_string())?;
+    if metadata.len() > MAX_MANIFEST_BYTES {
+        return Err(format!("the file has {} bytes and was not read", metadata.len()));
+    }
     let mut text = String::new();
     file.take(MAX_MANIFEST_BYTES).read_to_string(&mut text).map_err(|error| error.to_string())?;
-    if manifest.extension().is_some_and(|extension| extension == "toml") {
-        toml::from_str(&text).map_err(|error| error.message().to_owned())
-    } else {
-        serde_json::from_str(&text).map_err(|error| error.to_string())
-    }
+    let fields: serde_json::Value =
+        if manifest.extension().is_some_and(|extension| extension == "toml") {
+            toml::from_str(&text).map_err(|error| error.message().to_owned())?
+        } else {
+            serde_json::from_str(&text).map_err(|error| error.to_string())?
+        };
+    if fields.is_object() { Ok(fields) } else { Err("it is not an object with fields".to_owned()) }
 }
 
 /// `skills` is a folder, a list of folders, or absent.
@@ -104,8 +115,14 @@ fn skill_paths(fields: &serde_json::Value) -> Result<Vec<String>, String> {
     }
 }
 
-fn stays_inside(path: &str) -> bool {
-    Path::new(path)
+/// Whether a path neither says to leave the plugin nor is a link that does.
+fn stays_inside(plugin: &Path, path: &str) -> bool {
+    let said = Path::new(path)
         .components()
-        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    said && match (real(plugin), real(&plugin.join(path))) {
+        (Some(plugin), Some(path)) => path.starts_with(plugin),
+        _ => true,
+    }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalog::HeaderTokens;
 use crate::diagnostic::Code;
 use crate::discover::walk::Candidate;
-use crate::files::{Identity, open_without_waiting};
+use crate::files::{Identity, boundary_before, open_without_waiting};
 use crate::header::{self, Frame, FrameError, Manifest, ReadOptions, WithoutHeader};
 use crate::problem::Problem;
 use crate::text::LineIndex;
@@ -91,11 +91,12 @@ fn read_header(mut file: impl Read, size: u64, buffer: &mut Vec<u8>) -> io::Resu
             continue;
         }
         let end = match Frame::find(&buffer[..filled]) {
-            Ok(frame) => frame.body.start,
+            // What looks like the closing line may be the beginning of another one.
+            Ok(frame) if ended || buffer[frame.body.start - 1] == b'\n' => frame.body.start,
             Err(_) if ended => filled,
             Err(FrameError::NoHeader) => last_line_end(&buffer[..filled]),
-            Err(FrameError::Unclosed) if filled as u64 > MAX_SKILL_FILE_BYTES => filled,
-            Err(FrameError::Unclosed) => {
+            _ if filled as u64 > MAX_SKILL_FILE_BYTES => filled,
+            Ok(_) | Err(FrameError::Unclosed) => {
                 wanted *= 8;
                 buffer.resize(buffer.len().max(wanted), 0);
                 continue;
@@ -105,7 +106,10 @@ fn read_header(mut file: impl Read, size: u64, buffer: &mut Vec<u8>) -> io::Resu
     }
 }
 
-/// Text without a header is cut at a line, so that no character is.
+/// Text without a header is cut at a line, or else between two characters.
 fn last_line_end(bytes: &[u8]) -> usize {
-    bytes.iter().rposition(|&byte| byte == b'\n').map_or(bytes.len(), |at| at + 1)
+    match bytes.iter().rposition(|&byte| byte == b'\n') {
+        Some(at) => at + 1,
+        None => boundary_before(bytes, bytes.len().saturating_sub(1)),
+    }
 }

@@ -6,13 +6,14 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::SystemTime;
 
 use crate::cache;
 use crate::catalog::HeaderTokens;
 use crate::diagnostic::Code;
 use crate::discover::Root;
 use crate::discover::record::Record;
-use crate::discover::walk::{Candidate, Walk, walk};
+use crate::discover::walk::{Candidate, Walk, is_skill_file, walk};
 use crate::files::Identity;
 use crate::header::Manifest;
 use crate::problem::Problem;
@@ -90,14 +91,19 @@ pub fn read_skill(folder: &Path) -> Result<(Option<Found>, Vec<Problem>), Box<Pr
 /// `SKILL.md` of a folder, or the file that stands in for it in another case.
 fn skill_file(folder: &Path) -> PathBuf {
     let usual = folder.join("SKILL.md");
-    let lower = folder.join("skill.md");
-    if !usual.exists() && lower.exists() { lower } else { usual }
+    if usual.symlink_metadata().is_ok() {
+        return usual;
+    }
+    let names = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let other = names.map(|entry| entry.file_name()).filter(|name| is_skill_file(name)).min();
+    other.map_or(usual, |name| folder.join(name))
 }
 
 fn scan_root(root: &Root, cache: Option<&Path>) -> RootScan {
     let cache_file = cache.map(|folder| cache_file(folder, root));
     let known: Remembered = cache_file.as_deref().and_then(cache::load).unwrap_or_default();
     let known_before = known.len();
+    let started = SystemTime::now();
     let Walk { candidates, problems } = walk(root);
     let mut scan = RootScan { found: Vec::with_capacity(candidates.len()), problems };
     let mut records = recall(known, &candidates);
@@ -113,7 +119,7 @@ fn scan_root(root: &Root, cache: Option<&Path>) -> RootScan {
     }
     let changed = !fresh.is_empty() || known_before != candidates.len();
     if let Some(file) = cache_file.filter(|_| changed) {
-        remember(&file, &candidates, &records);
+        remember(&file, &candidates, &records, started);
     }
     for (candidate, record) in candidates.into_iter().zip(records) {
         if let Some(record) = record {
@@ -152,13 +158,19 @@ fn recall(known: Remembered, candidates: &[Candidate]) -> Vec<Option<Record>> {
         .collect()
 }
 
-/// Files that changed a moment ago are left out: a further change might not show.
-fn remember(file: &Path, candidates: &[Candidate], records: &[Option<Record>]) {
+/// Files that changed a moment before the scan started, or since, are left out: a further change
+/// might not show.
+fn remember(
+    file: &Path,
+    candidates: &[Candidate],
+    records: &[Option<Record>],
+    started: SystemTime,
+) {
     let settled: Vec<(&Path, &Record)> = candidates
         .iter()
         .zip(records)
         .filter_map(|(candidate, record)| Some((&*candidate.file, record.as_ref()?)))
-        .filter(|(_, record)| record.identity.is_settled())
+        .filter(|(_, record)| record.identity.was_settled(started))
         .collect();
     cache::store(file, &settled);
 }

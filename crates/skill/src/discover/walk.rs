@@ -6,8 +6,8 @@
 //! names, so the result, and what a bound cuts off, is always the same.
 
 use std::collections::{HashSet, VecDeque};
-use std::ffi::OsStr;
-use std::fs::{self, DirEntry};
+use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -105,20 +105,30 @@ impl Walker<'_> {
             }
         };
         let mut folders = Vec::new();
+        let mut skill_files = Vec::new();
         for entry in entries.filter_map(Result::ok) {
             self.entries += 1;
             if self.entries > MAX_ENTRIES {
                 return self.stop(&format!("more than {MAX_ENTRIES} entries"));
             }
+            let name = entry.file_name();
             match entry.file_type() {
-                Ok(kind) if kind.is_dir() => folders.push((entry.file_name(), Kind::Folder)),
-                Ok(kind) if kind.is_symlink() => folders.push((entry.file_name(), Kind::Link)),
-                Ok(_) if depth > 0 => self.notice_other_case(&entry),
+                Ok(kind) if kind.is_dir() => folders.push((name, Kind::Folder)),
+                Ok(_) if depth > 0 && is_skill_file(&name) => skill_files.push(name),
+                Ok(kind) if kind.is_symlink() => folders.push((name, Kind::Link)),
                 _ => {}
             }
         }
+        if let Some(name) = skill_files.into_iter().min() {
+            self.take_other_case(folder, &name);
+            return Go::On;
+        }
         folders.retain(|(name, _)| !is_skipped(name));
         folders.sort();
+        if depth == MAX_DEPTH {
+            self.report_depth(folder, &folders);
+            return Go::On;
+        }
         for (name, kind) in folders {
             if self.visit(folder.join(name), kind, depth + 1) == Go::Stop {
                 return Go::Stop;
@@ -135,21 +145,28 @@ impl Walker<'_> {
         if self.folders > MAX_FOLDERS {
             return self.stop(&format!("more than {MAX_FOLDERS} folders"));
         }
-        if self.take_skill(&folder) {
-            return Go::On;
-        }
-        if depth < MAX_DEPTH {
+        if !self.take_skill(&folder) {
             self.queue.push_back((folder, depth));
-        } else if has_folders(&folder) {
-            let message = format!("folders more than {MAX_DEPTH} deep were not searched");
-            self.found.problems.push(Problem::new(Code::WalkBound, &folder, message));
         }
         Go::On
     }
 
+    fn report_depth(&mut self, folder: &Path, inside: &[(OsString, Kind)]) {
+        let is_folder = |(name, kind): &(OsString, Kind)| {
+            *kind == Kind::Folder || fs::metadata(folder.join(name)).is_ok_and(|it| it.is_dir())
+        };
+        if inside.iter().any(is_folder) {
+            let message = format!("folders more than {MAX_DEPTH} deep were not searched");
+            self.found.problems.push(Problem::new(Code::WalkBound, folder, message));
+        }
+    }
+
     /// Takes a folder as a skill if it has a `SKILL.md` of any kind.
     fn take_skill(&mut self, folder: &Path) -> bool {
-        let file = folder.join("SKILL.md");
+        self.take_file(folder, folder.join("SKILL.md"))
+    }
+
+    fn take_file(&mut self, folder: &Path, file: PathBuf) -> bool {
         match fs::symlink_metadata(&file) {
             Ok(metadata) if metadata.is_file() => self.push(file, &metadata),
             Ok(metadata) if metadata.is_symlink() => self.push_link(folder, file),
@@ -233,19 +250,13 @@ impl Walker<'_> {
     }
 
     /// A folder without `SKILL.md` may have `skill.md`, which is taken, with a remark.
-    fn notice_other_case(&mut self, entry: &DirEntry) {
-        let name = entry.file_name();
-        if !name.eq_ignore_ascii_case("SKILL.md") {
-            return;
-        }
-        let file = entry.path();
-        if let Ok(metadata) = entry.metadata() {
-            let message = format!("`{}` should be called `SKILL.md`", name.display());
-            let problem = Problem::new(Code::FileNameCase, &file, message)
-                .help("other agents look for `SKILL.md` in this case only");
-            self.found.problems.push(problem);
-            self.push(file, &metadata);
-        }
+    fn take_other_case(&mut self, folder: &Path, name: &OsStr) {
+        let file = folder.join(name);
+        let message = format!("`{}` should be called `SKILL.md`", name.display());
+        let problem = Problem::new(Code::FileNameCase, &file, message)
+            .help("other agents look for `SKILL.md` in this case only");
+        self.found.problems.push(problem);
+        self.take_file(folder, file);
     }
 
     fn report_unreadable(&mut self, folder: &Path, error: &io::Error) {
@@ -282,9 +293,6 @@ fn is_skipped(name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(b".") || IGNORED.iter().any(|ignored| name == *ignored)
 }
 
-fn has_folders(folder: &Path) -> bool {
-    fs::read_dir(folder).is_ok_and(|mut entries| {
-        entries
-            .any(|entry| entry.is_ok_and(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())))
-    })
+pub(crate) fn is_skill_file(name: &OsStr) -> bool {
+    name.eq_ignore_ascii_case("SKILL.md")
 }

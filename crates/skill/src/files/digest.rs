@@ -5,13 +5,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::files::{FileKind, Memo, Tree};
+use crate::files::{FileKind, Identity, Memo, Tree};
 
 /// A SHA-256 digest, written as 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,7 +27,7 @@ impl Digest {
     /// Reads 64 hexadecimal digits.
     pub fn from_hex(text: &str) -> Option<Self> {
         let mut bytes = [0; 32];
-        if text.len() != 64 || !text.is_ascii() {
+        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return None;
         }
         for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
@@ -83,6 +84,16 @@ pub fn digest_of(tree: &Tree, cache: &DigestCache) -> io::Result<(Digest, FileDi
         files.insert(entry.path.clone(), digest);
     }
     Ok((combine(&files), files))
+}
+
+/// Digests one file by itself, wherever a link leads.
+///
+/// # Errors
+///
+/// When it cannot be read.
+pub(crate) fn digest_of_file(path: &Path, cache: &DigestCache) -> io::Result<Digest> {
+    let identity = Identity::of(&fs::metadata(path)?);
+    cache.recall(path, &identity, content_digest).map(Digest)
 }
 
 /// The digest of a whole from the digests of its entries.

@@ -65,7 +65,7 @@ impl Tree {
 }
 
 /// The last place up to `limit` where no character is cut.
-fn boundary_before(bytes: &[u8], limit: usize) -> usize {
+pub(crate) fn boundary_before(bytes: &[u8], limit: usize) -> usize {
     let is_continuation = |at: usize| bytes.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
     (limit.saturating_sub(3)..=limit).rev().find(|&at| !is_continuation(at)).unwrap_or(limit)
 }

@@ -48,8 +48,13 @@ impl Identity {
 
     /// Whether a later change is sure to show as another identity.
     pub fn is_settled(&self) -> bool {
+        self.was_settled(SystemTime::now())
+    }
+
+    /// Whether a change after this time is sure to show as another identity.
+    pub(crate) fn was_settled(&self, at: SystemTime) -> bool {
         let seconds = u64::try_from(self.changed.0).unwrap_or_default();
         let changed = SystemTime::UNIX_EPOCH + Duration::new(seconds, self.changed.1);
-        SystemTime::now().duration_since(changed).is_ok_and(|age| age > CLOCK_GRAIN)
+        at.duration_since(changed).is_ok_and(|age| age > CLOCK_GRAIN)
     }
 }

@@ -60,9 +60,11 @@ impl<T: Copy + Serialize + DeserializeOwned> Memo<T> {
             return Ok(*fact);
         }
         let (file, metadata) = open_regular(path)?;
-        let fact = find_out(file)?;
         let read = Identity::of(&metadata);
-        if read.is_settled() {
+        // Asked before reading: a file that was young then may have changed since.
+        let settled = read.is_settled();
+        let fact = find_out(file)?;
+        if settled {
             let mut known = self.lock();
             if known.facts.len() >= MAX_REMEMBERED {
                 known.facts.clear();

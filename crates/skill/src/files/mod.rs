@@ -7,11 +7,14 @@ mod digest;
 mod docs;
 mod identity;
 mod memo;
+#[cfg(test)]
+mod tests;
 mod tokens;
 mod tree;
 
 pub use digest::{Digest, DigestCache, FileDigests, digest_of};
-pub(crate) use digest::{combine, entry_digest};
+pub(crate) use digest::{combine, digest_of_file, entry_digest};
+pub(crate) use docs::boundary_before;
 pub use docs::{Doc, MAX_DOC_BYTES, is_doc};
 pub use identity::Identity;
 pub use memo::Memo;

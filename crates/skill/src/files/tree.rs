@@ -1,5 +1,6 @@
 //! Listing a skill's folder.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -99,7 +100,7 @@ pub fn list(root: &Path) -> Result<Tree, TreeError> {
             if seen > MAX_ENTRIES || depth > MAX_DEPTH {
                 return Err(TreeError::TooLarge { path: root.to_owned() });
             }
-            if LEFT_OUT.iter().any(|name| entry.file_name() == *name) {
+            if is_left_out(&entry.file_name()) {
                 continue;
             }
             let path = entry.path();
@@ -113,11 +114,12 @@ pub fn list(root: &Path) -> Result<Tree, TreeError> {
     }
     tree.entries.sort_by(|left, right| left.path.cmp(&right.path));
     tree.report_case_clashes();
+    tree.problems.sort();
     Ok(tree)
 }
 
 impl Tree {
-    /// The entry at a path, following at most one link inside the skill.
+    /// The entry at a path.
     pub fn find(&self, path: &str) -> Option<&FileEntry> {
         let index = self.entries.binary_search_by(|entry| entry.path.as_str().cmp(path)).ok()?;
         Some(&self.entries[index])
@@ -132,6 +134,7 @@ impl Tree {
             Ok(Some(kind)) => self.entries.push(FileEntry { path: name.to_owned(), kind }),
             Ok(None) => self.leave_out(relative, "it is neither a file nor a folder"),
             Err(Outside::Escapes) => self.leave_out(relative, "it is a link that leads outside"),
+            Err(Outside::Unlisted) => self.leave_out(relative, "it is a link to what is left out"),
             Err(Outside::Broken(error)) => self.leave_out(relative, &error.to_string()),
         }
     }
@@ -160,27 +163,55 @@ impl Tree {
 
 enum Outside {
     Escapes,
+    /// What it leads to is in no digest, so nobody would notice a change of it.
+    Unlisted,
     Broken(io::Error),
 }
 
 fn classify(real_root: &Path, path: &Path) -> Result<Option<FileKind>, Outside> {
     let metadata = fs::symlink_metadata(path).map_err(Outside::Broken)?;
     if metadata.is_symlink() {
-        let target = fs::read_link(path).map_err(Outside::Broken)?;
-        let real = fs::canonicalize(path).map_err(Outside::Broken)?;
-        let absolute = target.components().any(|part| matches!(part, Component::RootDir));
-        return match target.to_str() {
-            Some(target) if real.starts_with(real_root) && !absolute => {
-                Ok(Some(FileKind::Link { target: target.to_owned() }))
-            }
-            _ => Err(Outside::Escapes),
-        };
+        return Ok(Some(FileKind::Link { target: link_target(real_root, path)? }));
     }
     Ok(metadata.is_file().then(|| FileKind::File {
         size: metadata.len(),
         executable: metadata.permissions().mode() & 0o100 != 0,
         identity: Identity::of(&metadata),
     }))
+}
+
+/// What a link says, if it leads to a part of the skill without leaving it on the way.
+fn link_target(real_root: &Path, link: &Path) -> Result<String, Outside> {
+    let target = fs::read_link(link).map_err(Outside::Broken)?;
+    let real = fs::canonicalize(link).map_err(Outside::Broken)?;
+    let inside = real.strip_prefix(real_root).map_err(|_| Outside::Escapes)?;
+    let from = link.parent().and_then(|folder| folder.strip_prefix(real_root).ok());
+    let said = from.and_then(|from| steps(from, &target)).ok_or(Outside::Escapes)?;
+    let listed =
+        said.iter().chain(inside).all(|part| !is_left_out(part) && part.to_str().is_some());
+    let kind = fs::metadata(&real).map_err(Outside::Broken)?.file_type();
+    match target.into_os_string().into_string() {
+        Ok(target) if listed && (kind.is_file() || kind.is_dir()) => Ok(target),
+        _ => Err(Outside::Unlisted),
+    }
+}
+
+/// The path that `target` says from a folder, or nothing if it says to leave the skill.
+fn steps(from: &Path, target: &Path) -> Option<PathBuf> {
+    let mut path = from.to_owned();
+    for part in target.components() {
+        match part {
+            Component::Normal(name) => path.push(name),
+            Component::CurDir => {}
+            Component::ParentDir if path.pop() => {}
+            _ => return None,
+        }
+    }
+    Some(path)
+}
+
+fn is_left_out(name: &OsStr) -> bool {
+    LEFT_OUT.iter().any(|left_out| name == *left_out)
 }
 
 /// Opens a file for reading; nothing waits, even if it turns out to be a FIFO or a device.

@@ -22,6 +22,11 @@ pub(crate) fn parse(header: &str) -> Option<Tree> {
     if entries.len() > MAX_ENTRIES {
         return None;
     }
+    // A remark above the entries is skipped here, so it must be one that YAML skips.
+    let above = &header[..entries.first()?.span.start];
+    if !above.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')) {
+        return None;
+    }
     let mut pairs: Vec<(Node, Node)> = Vec::with_capacity(entries.len());
     for entry in &entries {
         let pair = plain_line(header, entry).or_else(|| apart(header, entry))?;
@@ -40,9 +45,8 @@ fn plain_line(header: &str, entry: &Entry) -> Option<(Node, Node)> {
     let (line, key, value) =
         (entry.span.slice(header), entry.key.slice(header), entry.value.slice(header));
     let one_line = line.strip_suffix('\n').unwrap_or(line);
-    let blanks = &line[key.len() + 1..line.len() - (entry.span.end - entry.value.start)];
-    let is_plain = !one_line.contains('\n')
-        && blanks.bytes().all(|byte| byte == b' ')
+    // Only spaces may stand around the value: other blanks mean something to YAML, or nothing.
+    let is_plain = one_line[key.len() + 1..].trim_matches(' ') == value
         && is_plain_word(key)
         && is_plain_text(value);
     let node = |span: Span| Node { span, kind: Kind::Scalar(span.slice(header).to_owned()) };

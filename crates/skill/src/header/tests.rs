@@ -129,6 +129,20 @@ fn a_value_folded_over_lines_is_mended_whole() {
 }
 
 #[test]
+fn what_yaml_refuses_is_pointed_at_whichever_way_the_header_is_read() {
+    for blank in ['\t', '\u{b}', '\u{c}', '\u{85}', '\u{a0}', '\u{3000}'] {
+        let text = format!("name: ship\ndescription: ships{blank}\n");
+        assert_eq!(header(&text), header(&text.replace('\n', "\r\n")), "{blank:?}");
+    }
+    let remark = "# a\u{1}b\nname: ship\ndescription: ships\n";
+    assert_eq!(header(remark), header(&remark.replace('\n', "\r\n")));
+    insta::assert_snapshot!(header("name: ship\ndescription: ships\u{b}\n"), @r"
+    unusable
+    3:14 error M003 the header is not valid YAML: unexpected character: `\u{b}'
+    ");
+}
+
+#[test]
 fn a_value_that_refers_to_another_is_not_taken_for_a_broken_one() {
     insta::assert_snapshot!(header("name: &n ship\ndescription: ships: it\nlicense: *n\nmetadata: {author: *n}\n"), @"
     ship | ships: it

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use globset::{Glob, GlobMatcher};
 use thiserror::Error;
+use unicode_normalization::UnicodeNormalization;
 
 use crate::name::SkillName;
 
@@ -32,7 +33,8 @@ impl Patterns {
     /// At the first that is not a glob.
     pub fn new<T: AsRef<str>>(texts: &[T]) -> Result<Self, PatternError> {
         let compile = |text: &T| {
-            let pattern = text.as_ref().trim().to_owned();
+            // As names are: otherwise a pattern and a name that look the same would not meet.
+            let pattern: String = text.as_ref().trim().nfkc().collect();
             match Glob::new(&pattern) {
                 Ok(glob) => Ok((pattern, glob.compile_matcher())),
                 Err(source) => Err(PatternError { pattern, source }),

@@ -184,15 +184,17 @@ impl fmt::Display for Block {
 }
 
 impl Block {
-    /// What to do about it.
-    pub fn remedy(&self, manifest: &Manifest) -> Option<String> {
+    /// What to do about it, for a skill that goes by a name.
+    pub(crate) fn remedy(&self, name: &SkillName, manifest: &Manifest) -> Option<String> {
         let requirements = manifest.gate.requirements();
-        let key = entry_key(&manifest.name, requirements);
+        let key = toml_key(entry_key(name, requirements));
         Some(match self {
             Self::SkillsOff => "set `skills.enabled = true`".to_owned(),
-            Self::Disabled { key } => format!("set `skills.entries.{key}.enabled = true`"),
+            Self::Disabled { key } => {
+                format!("set `skills.entries.{}.enabled = true`", toml_key(key))
+            }
             Self::Denied { pattern } => format!("take `{pattern}` out of `skills.denied`"),
-            Self::NotAllowed { by } => format!("add `{}` to {by}", manifest.name),
+            Self::NotAllowed { by } => format!("add `{name}` to {by}"),
             Self::Untrusted => "look at its files, then run `metier trust`".to_owned(),
             Self::Changed { .. } => "look at the changes, then run `metier trust` again".to_owned(),
             Self::Remote | Self::Os { .. } => return None,
@@ -228,6 +230,12 @@ fn install_hint(requirements: &Requirements, programs: &[String]) -> String {
     }
 }
 
+/// A key as it is written in TOML.
+fn toml_key(key: &str) -> String {
+    let bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    if !key.is_empty() && key.bytes().all(bare) { key.to_owned() } else { format!("{key:?}") }
+}
+
 /// The key of a skill in `skills.entries`.
 pub(crate) fn entry_key<'a>(
     name: &'a SkillName,
@@ -251,10 +259,14 @@ pub(crate) fn judge(
     if !choices.enabled {
         blocks.push(Block::SkillsOff);
     }
-    if entry.is_some_and(|entry| entry.enabled == Some(false)) {
+    // Neither a key of its own nor a plugin's name before it gets a skill out of a refusal.
+    let own_name = &manifest.name;
+    let off =
+        |key: &&str| choices.entries.get(*key).is_some_and(|entry| entry.enabled == Some(false));
+    if let Some(key) = [key, name.as_str(), own_name.as_str()].into_iter().find(off) {
         blocks.push(Block::Disabled { key: key.to_owned() });
     }
-    if let Some(pattern) = choices.denied.find(name) {
+    if let Some(pattern) = choices.denied.find(name).or_else(|| choices.denied.find(own_name)) {
         blocks.push(Block::Denied { pattern: pattern.to_owned() });
     }
     for (by, patterns) in &choices.allowed {

@@ -8,7 +8,7 @@ use crate::catalog::HeaderTokens;
 use crate::discover::{BundledSkill, Source};
 use crate::files::Identity;
 use crate::header::Manifest;
-use crate::library::Verdict;
+use crate::library::{Block, Verdict};
 use crate::name::SkillName;
 
 /// One skill, the winner of its name, with what is known of it.
@@ -57,6 +57,11 @@ impl Entry {
         let identity = Identity::of(&fs::metadata(&file)?);
         self.place = Place::Folder { file, identity };
         Ok(())
+    }
+
+    /// What to do about something that keeps it from being used.
+    pub fn remedy(&self, block: &Block) -> Option<String> {
+        block.remedy(&self.name, &self.manifest)
     }
 
     /// Whether a model is told of it.

@@ -5,6 +5,8 @@ mod eligibility;
 mod entry;
 mod published;
 mod snapshot;
+#[cfg(test)]
+mod tests;
 mod trust;
 mod watch;
 

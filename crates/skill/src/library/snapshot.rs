@@ -156,6 +156,10 @@ struct Skill {
 }
 
 impl Skill {
+    fn is_trusted(&self) -> bool {
+        self.trust == TrustState::Trusted
+    }
+
     /// Whether the folder is called like the skill, as the format asks; a copy is not.
     fn is_in_its_folder(&self) -> bool {
         let folder = self.place.folder().and_then(Path::file_name);
@@ -237,7 +241,7 @@ impl Gathered {
                 manifest: Box::new(manifest),
                 source: Source::Remote,
                 place: Place::Remote(skill.address.clone()),
-                trust: TrustState::Trusted,
+                trust: TrustState::Untrusted,
                 root: usize::MAX,
                 plugin: None,
             });
@@ -273,6 +277,8 @@ fn choose(
             && clashing.contains(&skill.name)
             && let Ok(name) = skill.name.within_plugin(plugin)
         {
+            let description = one_line(&skill.manifest.description);
+            skill.tokens = HeaderTokens::of_parts(name.as_str(), &description);
             skill.name = name;
         }
     }
@@ -287,16 +293,16 @@ fn choose(
         }
         entries.push(judged(winner, shadows, options));
     }
-    report_case_clashes(entries.iter().map(|entry| &entry.name), problems);
+    report_case_clashes(&entries, problems);
     entries
 }
 
-/// Names of plugins' skills that some other skill has too.
+/// Names of plugins' skills that some other trusted skill has too.
 fn clashing_plugin_names(skills: &[Skill]) -> BTreeSet<SkillName> {
     let of_plugins: BTreeSet<&SkillName> =
         skills.iter().filter(|it| it.plugin.is_some()).map(|it| &it.name).collect();
     let clashes = of_plugins.into_iter().filter(|name| {
-        let same = skills.iter().filter(|skill| skill.name == **name);
+        let same = skills.iter().filter(|skill| skill.is_trusted() && skill.name == **name);
         same.count() > 1
     });
     clashes.cloned().collect()
@@ -305,9 +311,12 @@ fn clashing_plugin_names(skills: &[Skill]) -> BTreeSet<SkillName> {
 /// Decides between the winner so far and another skill of its name; gives the file of the loser.
 fn settle(winner: &mut Skill, new: Skill, problems: &mut Vec<Problem>) -> PathBuf {
     let same_root = winner.root == new.root && winner.source == new.source;
-    let new_usable = new.trust == TrustState::Trusted || winner.trust != TrustState::Trusted;
-    let new_wins =
-        if same_root { new.is_in_its_folder() && !winner.is_in_its_folder() } else { new_usable };
+    let new_wins = match (winner.is_trusted(), new.is_trusted()) {
+        (false, true) => true,
+        (true, false) => false,
+        _ if same_root => new.is_in_its_folder() && !winner.is_in_its_folder(),
+        _ => true,
+    };
     let loser = if new_wins { std::mem::replace(winner, new) } else { new };
     let loser_file = loser.place.file();
     let (code, message) = if same_root {
@@ -325,18 +334,15 @@ fn settle(winner: &mut Skill, new: Skill, problems: &mut Vec<Problem>) -> PathBu
 }
 
 /// Names that are one folder where case does not count.
-fn report_case_clashes<'a>(
-    names: impl Iterator<Item = &'a SkillName> + Clone,
-    problems: &mut Vec<Problem>,
-) {
-    if !names.clone().any(|name| name.as_str().contains(char::is_uppercase)) {
+fn report_case_clashes(entries: &[Entry], problems: &mut Vec<Problem>) {
+    if !entries.iter().any(|entry| entry.name.as_str().contains(char::is_uppercase)) {
         return;
     }
     let mut folded: BTreeMap<String, &SkillName> = BTreeMap::new();
-    for name in names {
+    for Entry { name, place, .. } in entries {
         if let Some(other) = folded.insert(name.as_str().to_lowercase(), name) {
             let message = format!("`{other}` and `{name}` differ by case only");
-            problems.push(Problem::new(Code::NameCaseClash, Path::new(name.as_str()), message));
+            problems.push(Problem::new(Code::NameCaseClash, &place.file(), message));
         }
     }
 }

@@ -14,8 +14,11 @@ use thiserror::Error;
 
 use crate::files::{self, DigestCache, FileDigests};
 
+const SKILL_FILE: &str = "SKILL.md";
 /// Largest trust file that is read.
 const MAX_BYTES: u64 = 64 << 20;
+/// What the trust file is written as.
+const VERSION: u32 = 1;
 /// Changed files that are named; the rest is counted.
 const MAX_NAMED_CHANGES: usize = 8;
 
@@ -118,6 +121,10 @@ impl TrustStore {
         }
         .map_err(|source| TrustError::Io { path: file.to_owned(), source })?;
         let stored: Stored = serde_json::from_str(&text).map_err(broken)?;
+        if stored.version != VERSION {
+            let message = format!("version {} is not known", stored.version);
+            return Err(broken(serde::de::Error::custom(message)));
+        }
         Ok(Self { file: file.to_owned(), projects: stored.projects })
     }
 
@@ -151,7 +158,7 @@ impl TrustStore {
         let folder = self.file.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder).map_err(failed)?;
         let mut beside = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-        let stored = Stored { version: 1, projects: self.projects.clone() };
+        let stored = Stored { version: VERSION, projects: self.projects.clone() };
         serde_json::to_writer_pretty(&mut beside, &stored)
             .map_err(|error| failed(io::Error::from(error)))?;
         beside.write_all(b"\n").map_err(failed)?;
@@ -221,9 +228,15 @@ fn key(root: &Path, folder: &Path) -> String {
     folder.strip_prefix(root).unwrap_or(folder).to_string_lossy().into_owned()
 }
 
+/// The digests of a skill's files, and of its `SKILL.md` also where that is a link to elsewhere.
 fn file_digests(folder: &Path, digests: &DigestCache) -> io::Result<FileDigests> {
     let tree = files::list(folder).map_err(io::Error::other)?;
-    files::digest_of(&tree, digests).map(|(_, files)| files)
+    let (_, mut files) = files::digest_of(&tree, digests)?;
+    let skill_file = folder.join(SKILL_FILE);
+    if !files.contains_key(SKILL_FILE) && skill_file.symlink_metadata().is_ok() {
+        files.insert(SKILL_FILE.to_owned(), files::digest_of_file(&skill_file, digests)?);
+    }
+    Ok(files)
 }
 
 fn changes(before: &FileDigests, now: &FileDigests) -> Vec<FileChange> {

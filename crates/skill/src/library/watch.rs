@@ -2,7 +2,12 @@
 //!
 //! What changed is found by building a new snapshot; events only say when. Where
 //! the system has no watches left, files are polled, and that is said once.
+//!
+//! Links are not followed wherever they lead: a link to `/` in somebody's project must not have
+//! the whole disk watched. Skills that a root links to are watched by themselves.
 
+use std::collections::HashSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -16,6 +21,9 @@ const QUIET: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// How often files are looked at where watches are not to be had.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Most links of a root that are watched; more are noticed when something else changes.
+const MAX_LINKS: usize = 500;
 
 /// Folders whose changes say nothing about skills.
 const IGNORED: [&str; 9] = [
@@ -34,7 +42,8 @@ const IGNORED: [&str; 9] = [
 #[derive(Debug)]
 pub struct Watcher {
     events: Receiver<notify::Result<Event>>,
-    roots: Vec<PathBuf>,
+    /// Roots as they were given and as they really are, and what they link to.
+    places: Vec<PathBuf>,
     way: Way,
 }
 
@@ -66,19 +75,22 @@ pub struct WatchError {
 
 impl Watcher {
     /// Watches some roots. One that is not there yet is watched through the nearest folder above
-    /// it that is.
+    /// it that is. What appears there later needs a new watcher, so make one after every change,
+    /// before the new snapshot is built.
     ///
     /// # Errors
     ///
     /// When neither watching nor polling is possible.
     pub fn new<'a>(roots: impl IntoIterator<Item = &'a Path>) -> Result<Self, WatchError> {
-        let roots: Vec<PathBuf> = roots.into_iter().map(Path::to_owned).collect();
-        let targets = targets(&roots);
+        let absolute = |root: &Path| std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+        let mut places: Vec<PathBuf> = roots.into_iter().map(absolute).collect();
+        let targets = targets(&places);
+        places.extend(targets.iter().filter(|it| it.is_place).map(|it| it.path.clone()));
         let (events, way) = match native(&targets) {
             Ok(native) => native,
             Err(error) => polling(&targets, error.source.to_string())?,
         };
-        Ok(Self { events, roots, way })
+        Ok(Self { events, places, way })
     }
 
     /// Why files are polled instead of watched, if they are.
@@ -102,14 +114,22 @@ impl Watcher {
                 }
             }
         }
-        let restless_since = Instant::now();
-        while restless_since.elapsed() < LONGEST_WAIT {
-            match self.events.recv_timeout(QUIET) {
+        self.wait_for_quiet();
+        Watched::Changed
+    }
+
+    fn wait_for_quiet(&self) {
+        let longest = Instant::now() + LONGEST_WAIT;
+        let mut quiet = Instant::now() + QUIET;
+        loop {
+            let left = quiet.min(longest).saturating_duration_since(Instant::now());
+            match self.events.recv_timeout(left) {
+                _ if left.is_zero() => return,
+                Ok(event) if self.matters(&event) => quiet = Instant::now() + QUIET,
                 Ok(_) => {}
-                Err(_) => break,
+                Err(_) => return,
             }
         }
-        Watched::Changed
     }
 
     /// Reading is no change, and neither is what tools do in their own folders.
@@ -118,29 +138,35 @@ impl Watcher {
         if matches!(event.kind, EventKind::Access(_)) {
             return false;
         }
-        event.paths.is_empty() || !event.paths.iter().all(|path| self.is_ignored(path))
+        event.paths.is_empty() || event.paths.iter().any(|path| self.concerns(path))
     }
 
-    fn is_ignored(&self, path: &Path) -> bool {
-        let inside = self.roots.iter().find_map(|root| path.strip_prefix(root).ok());
-        inside.is_some_and(|inside| {
+    /// Whether a path is in such a place, or is a folder above one, which may come or go with it.
+    fn concerns(&self, path: &Path) -> bool {
+        let is_ignored = |inside: &Path| {
             inside.components().any(|part| IGNORED.iter().any(|name| part.as_os_str() == *name))
+        };
+        self.places.iter().any(|place| match path.strip_prefix(place) {
+            Ok(inside) => !is_ignored(inside),
+            Err(_) => place.starts_with(path),
         })
     }
 }
 
 type Watching = (Receiver<notify::Result<Event>>, Way);
 
-fn native(targets: &[(PathBuf, RecursiveMode)]) -> Result<Watching, WatchError> {
+fn native(targets: &[Target]) -> Result<Watching, WatchError> {
     let (sender, events) = mpsc::channel();
-    let mut watcher = notify::recommended_watcher(sender).map_err(no_target)?;
+    let config = Config::default().with_follow_symlinks(false);
+    let mut watcher: RecommendedWatcher =
+        notify::Watcher::new(sender, config).map_err(no_target)?;
     watch_all(&mut watcher, targets)?;
     Ok((events, Way::Native { _watcher: watcher }))
 }
 
-fn polling(targets: &[(PathBuf, RecursiveMode)], why: String) -> Result<Watching, WatchError> {
+fn polling(targets: &[Target], why: String) -> Result<Watching, WatchError> {
     let (sender, events) = mpsc::channel();
-    let config = Config::default().with_poll_interval(POLL_INTERVAL);
+    let config = Config::default().with_poll_interval(POLL_INTERVAL).with_follow_symlinks(false);
     let mut watcher = PollWatcher::new(sender, config).map_err(no_target)?;
     watch_all(&mut watcher, targets)?;
     Ok((events, Way::Polling { _watcher: watcher, why }))
@@ -150,30 +176,82 @@ fn no_target(source: notify::Error) -> WatchError {
     WatchError { path: PathBuf::new(), source }
 }
 
-fn watch_all(
-    watcher: &mut impl notify::Watcher,
-    targets: &[(PathBuf, RecursiveMode)],
-) -> Result<(), WatchError> {
-    for (path, mode) in targets {
+fn watch_all(watcher: &mut impl notify::Watcher, targets: &[Target]) -> Result<(), WatchError> {
+    for Target { path, mode, .. } in targets {
         watcher.watch(path, *mode).map_err(|source| WatchError { path: path.clone(), source })?;
     }
     Ok(())
 }
 
+/// A folder to watch.
+#[derive(Debug)]
+struct Target {
+    path: PathBuf,
+    mode: RecursiveMode,
+    /// Whether everything in it matters; else only what leads to a root.
+    is_place: bool,
+}
+
+impl Target {
+    /// A folder where it really is: links are not followed, the one that leads to it included.
+    fn place(folder: &Path, mode: RecursiveMode) -> Self {
+        let path = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        Self { path, mode, is_place: true }
+    }
+}
+
 /// The folders to watch: roots with all below them, or a folder above by itself.
-fn targets(roots: &[PathBuf]) -> Vec<(PathBuf, RecursiveMode)> {
-    let mut targets: Vec<(PathBuf, RecursiveMode)> = Vec::new();
+fn targets(roots: &[PathBuf]) -> Vec<Target> {
+    let mut targets = Vec::new();
     for root in roots {
-        let target = if root.is_dir() {
-            (root.clone(), RecursiveMode::Recursive)
-        } else {
-            let above = root.ancestors().skip(1).find(|folder| folder.is_dir());
-            let Some(above) = above else { continue };
-            (above.to_owned(), RecursiveMode::NonRecursive)
-        };
-        if !targets.contains(&target) {
-            targets.push(target);
+        if root.is_dir() {
+            targets.push(Target::place(root, RecursiveMode::Recursive));
+            targets.extend(linked(root));
+        } else if let Some(above) = root.ancestors().skip(1).find(|folder| folder.is_dir()) {
+            let (path, mode) = (above.to_owned(), RecursiveMode::NonRecursive);
+            targets.push(Target { path, mode, is_place: false });
         }
     }
+    let mut seen = HashSet::new();
+    targets.retain(|it| seen.insert((it.path.clone(), it.mode == RecursiveMode::Recursive)));
     targets
+}
+
+/// The skills a root links to, and those in the folders it links to.
+fn linked(root: &Path) -> Vec<Target> {
+    let is_skill = |folder: &Path| folder.join("SKILL.md").is_file();
+    let mut targets = Vec::new();
+    for link in folders_in(root).into_iter().filter(|it| it.is_symlink()).take(MAX_LINKS) {
+        if is_skill(&link) {
+            targets.push(Target::place(&link, RecursiveMode::Recursive));
+            continue;
+        }
+        let skills = folders_in(&link).into_iter().filter(|it| is_skill(it)).take(MAX_LINKS);
+        targets.extend(skills.map(|skill| Target::place(&skill, RecursiveMode::Recursive)));
+        targets.push(Target::place(&link, RecursiveMode::NonRecursive));
+    }
+    targets
+}
+
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scratch::Scratch;
+
+    #[test]
+    fn polling_notices_changes_where_watches_are_not_to_be_had() {
+        let scratch = Scratch::new();
+        scratch.skill("root/one");
+        let places = vec![scratch.path("root")];
+        let (events, way) = polling(&targets(&places), "no watches left".to_owned()).unwrap();
+        let watcher = Watcher { events, places, way };
+        assert_eq!(watcher.polls_because(), Some("no watches left"));
+        scratch.skill("root/two");
+        assert_eq!(watcher.wait(Duration::from_secs(20)), Watched::Changed);
+    }
 }

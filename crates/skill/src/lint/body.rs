@@ -10,8 +10,13 @@ use crate::tokens;
 
 const MAX_BODY_LINES: usize = 500;
 const MAX_BODY_TOKENS: usize = 5_000;
-/// Invisible characters that are pointed at; more would be noise.
+/// Places with invisible characters that are pointed at; more would be noise.
 const MAX_INVISIBLE: usize = 20;
+
+/// Flags of regions are written with tags after it.
+const BLACK_FLAG: char = '\u{1f3f4}';
+const END_OF_TAGS: char = '\u{e007f}';
+const MAX_FLAG_LETTERS: usize = 6;
 
 /// Words by which a description says when a skill is wanted.
 const WHEN_WORDS: [&str; 22] = [
@@ -67,39 +72,83 @@ fn check_length(text: &str, body: Span) -> Vec<Diagnostic> {
     diagnostics
 }
 
+/// Text that cannot be seen, a diagnostic for each place. The last one stands for all the places
+/// that are not pointed at, and mends them too.
 fn check_characters(text: &str) -> Vec<Diagnostic> {
-    let mut previous = ' ';
+    let mut places = invisible_text(text);
+    let rest = places.split_off(places.len().min(MAX_INVISIBLE));
     let mut diagnostics = Vec::new();
-    for (at, character) in text.char_indices() {
-        if at > 0 && is_suspicious(character, previous) {
-            let span = Span::new(at, at + character.len_utf8());
-            let message = format!("an invisible character, U+{:04X}", u32::from(character));
-            let edit = Edit { span, replacement: String::new() };
-            diagnostics.push(
-                Diagnostic::new(Code::InvisibleText, span, message)
-                    .help("text that people cannot see can say something else to a model")
-                    .fix("remove it", vec![edit]),
-            );
+    for (index, &span) in places.iter().enumerate() {
+        let mut message = invisible_message(span.slice(text));
+        let mut edits = vec![removal(span)];
+        if index + 1 == MAX_INVISIBLE && !rest.is_empty() {
+            message.push_str(&format!(", and {} more places like it", rest.len()));
+            edits.extend(rest.iter().copied().map(removal));
         }
-        previous = character;
+        diagnostics.push(
+            Diagnostic::new(Code::InvisibleText, span, message)
+                .help("text that people cannot see can say something else to a model")
+                .fix("remove it", edits),
+        );
     }
-    diagnostics.truncate(MAX_INVISIBLE);
     diagnostics
 }
 
-/// Invisible, and not one of the few that ordinary text needs: line breaks, tabs, and the
-/// joiners inside emoji and scripts that use them.
+fn removal(span: Span) -> Edit {
+    Edit { span, replacement: String::new() }
+}
+
+fn invisible_message(run: &str) -> String {
+    let first = u32::from(run.chars().next().unwrap_or_default());
+    match run.chars().count() {
+        1 => format!("an invisible character, U+{first:04X}"),
+        count => format!("{count} invisible characters, the first is U+{first:04X}"),
+    }
+}
+
+/// Where invisible characters stand, those beside each other as one.
+fn invisible_text(text: &str) -> Vec<Span> {
+    let mut runs: Vec<Span> = Vec::new();
+    let mut previous = ' ';
+    let mut at = 0;
+    while let Some(character) = text[at..].chars().next() {
+        let end = at + character.len_utf8();
+        if at > 0 && is_suspicious(character, previous) {
+            match runs.last_mut() {
+                Some(run) if run.end == at => run.end = end,
+                _ => runs.push(Span::new(at, end)),
+            }
+        }
+        previous = character;
+        at = end + if character == BLACK_FLAG { flag_letters(&text[end..]) } else { 0 };
+    }
+    runs
+}
+
+/// The length of the tags that make the flag of a region: a few letters or digits and an end.
+fn flag_letters(text: &str) -> usize {
+    let is_letter = |it: &char| matches!(it, '\u{e0030}'..='\u{e0039}' | '\u{e0061}'..='\u{e007a}');
+    let letters: usize = text.chars().take_while(is_letter).map(char::len_utf8).sum();
+    let ended = text[letters..].starts_with(END_OF_TAGS);
+    let few = letters / END_OF_TAGS.len_utf8() <= MAX_FLAG_LETTERS;
+    if ended && few { letters + END_OF_TAGS.len_utf8() } else { 0 }
+}
+
+/// Invisible, and not one of the few that ordinary text needs: line breaks, tabs, and single
+/// joiners and variations after a character that is not of ASCII.
 fn is_suspicious(character: char, previous: char) -> bool {
     match character {
         '\n' | '\r' | '\t' => false,
-        '\u{200c}' | '\u{200d}' => previous.is_ascii(),
+        '\u{200c}' | '\u{200d}' => previous.is_ascii() || is_invisible(previous),
         '\u{e000}'..='\u{f8ff}' => false,
-        // Flags of regions are written with tags after a black flag.
-        '\u{e0020}'..='\u{e007f}' => {
-            previous != '\u{1f3f4}' && !('\u{e0020}'..='\u{e007f}').contains(&previous)
-        }
+        _ if is_variation(character) => is_variation(previous),
         _ => is_invisible(character) && !is_unassigned(character),
     }
+}
+
+/// Selects how the character before it looks; many in a row can carry a hidden text.
+fn is_variation(character: char) -> bool {
+    matches!(character, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
 /// Characters newer than our tables are not suspicious for that.

@@ -6,6 +6,8 @@ mod neighbours;
 mod references;
 mod scripts;
 mod skill;
+#[cfg(test)]
+mod tests;
 
 pub use neighbours::collisions;
 pub use skill::{Linted, Remark, diagnose_text, lint_skill};

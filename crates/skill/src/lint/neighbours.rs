@@ -10,8 +10,8 @@ use crate::text::Span;
 
 /// How much of a description another one must answer, both ways, to be in its way.
 const TOO_ALIKE: f32 = 0.6;
-/// How many of the nearest skills are compared with each.
-const NEAREST: usize = 8;
+/// How many of the skills that are too much alike are compared with each.
+const NEAREST: usize = 200;
 
 /// The collisions of each of some skills with the others, by place in `skills`.
 pub fn collisions(skills: &[Linted]) -> Vec<(usize, Diagnostic)> {
@@ -54,13 +54,15 @@ pub fn collisions(skills: &[Linted]) -> Vec<(usize, Diagnostic)> {
 
 /// The skills that answer a description best, each with the share of the description's own score.
 fn nearest(index: &Index, own: usize, description: &str) -> Vec<(usize, f32)> {
-    let hits = index.search(description, NEAREST);
+    let hits = index.search(description, usize::MAX);
     let Some(full) = hits.iter().find(|hit| hit.document == own).map(|hit| hit.score) else {
         return Vec::new();
     };
     hits.iter()
         .filter(|hit| hit.document != own)
         .map(|hit| (hit.document, (hit.score / full).min(1.0)))
+        .take_while(|(_, share)| *share >= TOO_ALIKE)
+        .take(NEAREST)
         .collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, LinkType, Parser, Tag, TagEnd};
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::files::{Tree, is_doc};
@@ -121,8 +121,11 @@ fn references(markdown: &str) -> Vec<Reference> {
         match event {
             Event::Start(Tag::CodeBlock(_)) => in_block = true,
             Event::End(TagEnd::CodeBlock) => in_block = false,
-            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
-                if let Some(path) = link_path(&dest_url) {
+            Event::Start(
+                Tag::Link { dest_url, link_type, .. } | Tag::Image { dest_url, link_type, .. },
+            ) => {
+                let is_path = !matches!(link_type, LinkType::Email | LinkType::Autolink);
+                if let Some(path) = link_path(&dest_url).filter(|_| is_path) {
                     references.push(Reference { path, span, kind: Kind::Link });
                 }
             }
@@ -141,16 +144,13 @@ fn link_path(address: &str) -> Option<String> {
     if path.is_empty() || scheme || path.starts_with('/') || is_placeholder(path) {
         return None;
     }
-    Some(normalised(&percent_decoded(path)))
+    let path = percent_decoded(path);
+    let normalised = resolve("", &path).unwrap_or(path);
+    (!normalised.is_empty()).then_some(normalised)
 }
 
 fn is_placeholder(path: &str) -> bool {
     path.contains(['{', '}', '<', '>', '*', '$', '…', ' ']) || path.contains("...")
-}
-
-fn normalised(path: &str) -> String {
-    let parts = path.split('/').filter(|part| *part != ".");
-    parts.collect::<Vec<_>>().join("/")
 }
 
 fn percent_decoded(text: &str) -> String {

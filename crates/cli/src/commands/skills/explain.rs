@@ -89,9 +89,7 @@ fn as_json(entry: &Entry, form: &Form, problems: &[&Problem]) -> Value {
         .verdict
         .blocks
         .iter()
-        .map(
-            |block| json!({ "reason": block.to_string(), "remedy": block.remedy(&entry.manifest) }),
-        )
+        .map(|block| json!({ "reason": block.to_string(), "remedy": entry.remedy(block) }))
         .collect();
     json!({
         "name": entry.name,
@@ -126,7 +124,7 @@ fn page(entry: &Entry, form: &Form, problems: &[&Problem]) -> String {
         step("eligible", styled(style::WARN, "no"));
         for block in &entry.verdict.blocks {
             step("because", plain(&block.to_string()));
-            if let Some(remedy) = block.remedy(&entry.manifest) {
+            if let Some(remedy) = entry.remedy(block) {
                 step("remedy", plain(&remedy));
             }
         }

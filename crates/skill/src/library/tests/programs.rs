@@ -1,0 +1,97 @@
+//! Programs a skill needs: where they are looked for, and how to get them.
+
+use std::fs;
+
+use super::World;
+use crate::discover::Source;
+
+/// One user's skill called `ship` that needs programs; the path has two folders.
+fn ship(requirements: &str) -> World {
+    let mut world = World::new();
+    world.scratch.write(
+        "user/ship/SKILL.md",
+        format!(
+            "---\nname: ship\ndescription: Ships.\nmetadata: {{metier: {requirements}}}\n---\n"
+        ),
+    );
+    world.root(Source::User, "user");
+    world.path = vec![world.scratch.folder("bin"), world.scratch.folder("usr/bin")];
+    world
+}
+
+fn eligible(world: &World) -> bool {
+    world.build().find("ship").unwrap().verdict.is_eligible()
+}
+
+#[test]
+fn all_programs_must_be_on_the_path() {
+    let world = ship("{requires: {bins: [one, two]}}");
+    assert!(!eligible(&world));
+    world.scratch.program("bin/one");
+    assert!(!eligible(&world));
+    world.scratch.program("usr/bin/two");
+    assert!(eligible(&world));
+}
+
+#[test]
+fn a_program_is_a_file_that_can_be_executed() {
+    let world = ship("{requires: {bins: [one]}}");
+    world.scratch.write("bin/one", "not executable");
+    assert!(!eligible(&world));
+    fs::remove_file(world.scratch.path("bin/one")).unwrap();
+    world.scratch.folder("bin/one");
+    assert!(!eligible(&world));
+    fs::remove_dir(world.scratch.path("bin/one")).unwrap();
+    world.scratch.link("bin/one", "nowhere");
+    assert!(!eligible(&world));
+    world.scratch.program("bin/nowhere");
+    assert!(eligible(&world), "a link to a program is one");
+}
+
+#[test]
+fn a_path_is_a_program_only_if_it_is_absolute() {
+    let world = ship("{requires: {bins: [./bin/one]}}");
+    world.scratch.program("bin/one");
+    assert!(!eligible(&world));
+    let world = ship("{requires: {bins: [../bin/one]}}");
+    world.scratch.program("bin/one");
+    assert!(!eligible(&world));
+    let world = ship("{requires: {bins: [/bin/sh]}}");
+    assert!(eligible(&world));
+    for strange in ["..", ".", "\"\\0\""] {
+        assert!(!eligible(&ship(&format!("{{requires: {{bins: [{strange}]}}}}"))), "{strange}");
+    }
+}
+
+#[test]
+fn one_of_several_programs_is_enough() {
+    let world = ship("{requires: {anyBins: [one, two]}}");
+    assert!(!eligible(&world));
+    world.scratch.program("usr/bin/two");
+    assert!(eligible(&world));
+}
+
+#[test]
+fn the_install_option_that_brings_a_program_is_the_remedy() {
+    let world = ship(
+        "{requires: {bins: [rg, jq, other], anyBins: [node, deno]}, install: [\
+         {kind: brew, formula: ripgrep, bins: [rg]}, {kind: apt, package: jq, bins: [jq]}, \
+         {kind: uv, package: jq-tool, bins: [jq]}, {kind: brew, formula: deno, bins: [deno]}]}",
+    );
+    insta::assert_snapshot!(world.outcome(), @"
+    ship (user) user/ship/SKILL.md
+      not eligible, needs the program rg: install it with brew `ripgrep`
+      not eligible, needs the program jq: install it with apt `jq` or uv `jq-tool`
+      not eligible, needs the program other: install other
+      not eligible, needs one of the programs node, deno: install it with brew `deno`
+    ");
+}
+
+#[test]
+fn an_install_option_that_names_no_program_may_bring_any() {
+    let world = ship("{requires: {bins: [rg]}, install: [{kind: cargo, package: ripgrep}]}");
+    insta::assert_snapshot!(world.outcome(), @"
+    ship (user) user/ship/SKILL.md
+      not eligible, needs the program rg: install it with cargo `ripgrep`
+    ");
+}

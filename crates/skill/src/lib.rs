@@ -5,7 +5,7 @@
 //! - [`discover`] finds skills in roots; [`library`] chooses and judges them; [`catalog`] tells a
 //!   model about them; [`search`] finds the ones that are not told.
 //! - [`lint`] looks at whole skills; [`archive`] unpacks archives of them.
-//! - [`reference`] judges in the words of the format's reference tool.
+//! - [`mod@reference`] judges in the words of the format's reference tool.
 //!
 //! Everything is synchronous, prints nothing, and is given what it must know: no environment
 //! variable is read and no home directory is known here.

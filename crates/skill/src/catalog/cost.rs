@@ -25,8 +25,7 @@ pub struct HeaderTokens {
     /// Tokens of each segment of the description: a word with the space before it. The tokenizer
     /// never joins two words, so the sum is the cost of the whole.
     segments: Vec<u32>,
-    /// Tokens that joining may cost beyond the one that every line has to spare: what stands
-    /// beside a word can make the tokenizer cut all of it otherwise.
+    /// Tokens that joining the two to a line may cost.
     joins: u32,
 }
 
@@ -38,12 +37,11 @@ impl HeaderTokens {
 
     /// Counts a name and a description of one line.
     pub(crate) fn of_parts(name: &str, description: &str) -> Self {
-        let joins = excess(name, &[(" ", ":"), (" ", "\n"), (">", "</")])
-            + excess_around(&segments(description).collect::<Vec<_>>());
+        let segments: Vec<&str> = segments(description).collect();
         Self {
             name: count(name),
-            segments: segments(description).map(count).collect(),
-            joins: joins.saturating_sub(1),
+            segments: segments.iter().copied().map(count).collect(),
+            joins: joins(name, &segments),
         }
     }
 
@@ -52,7 +50,7 @@ impl HeaderTokens {
         self.segments.iter().map(|&tokens| tokens as usize).sum()
     }
 
-    /// Tokens of the name where it stands in a line.
+    /// Tokens of the name and of joining it and the description to a line.
     pub(crate) fn joined_name(&self) -> usize {
         self.name as usize + self.joins as usize
     }
@@ -76,29 +74,32 @@ fn count(text: &str) -> u32 {
     u32::try_from(tokens::count(text)).unwrap_or(u32::MAX)
 }
 
-/// What the ends of a description cost more where they stand than by themselves.
-fn excess_around(segments: &[&str]) -> u32 {
-    match segments {
-        [] => 0,
-        [only] => excess(only, &[(" ", "\n"), (">", "</")]),
-        [first, .., last] => {
-            excess(first, &[(" ", ""), (">", "")]) + excess(last, &[("", "\n"), ("", "</")])
-        }
-    }
+/// Tokens that joining may cost beyond the one that every line has to spare: what stands beside a
+/// word can make the tokenizer cut all of it otherwise. The tags of XML have enough to spare.
+fn joins(name: &str, description: &[&str]) -> u32 {
+    let first = description.first().copied().unwrap_or_default();
+    let last = description.last().copied().unwrap_or_default();
+    let at_starts = excess(" ", name, "") + excess(" ", first, "");
+    let at_ends = excess("", name, ":") + excess("", name, "\n") + excess("", last, "\n");
+    (at_starts + at_ends).saturating_sub(1)
 }
 
-/// What a text costs more between the worst of some neighbours than by itself. Each neighbour has
-/// been paid for as one token, but not the space before it.
-fn excess(text: &str, neighbours: &[(&str, &str)]) -> u32 {
+/// What a text costs more between two neighbours, of which the one after has been paid for.
+fn excess(before: &str, text: &str, after: &str) -> u32 {
+    // A sign and its neighbour are two tokens at the most, and after a letter another one begins.
+    if before.is_empty() && signs_at_end(text) < 2 {
+        return 0;
+    }
     if text.len() > LONGEST_JOINED_BYTES {
         return EXCESS_OF_LONG;
     }
-    let alone = count(text);
-    let beyond = |(before, after): &(&str, &str)| {
-        let paid = alone + u32::from(*before == ">") + u32::from(!after.is_empty());
-        count(&format!("{before}{text}{after}")).saturating_sub(paid)
-    };
-    neighbours.iter().map(beyond).max().unwrap_or_default()
+    let paid = count(text) + u32::from(!after.is_empty());
+    count(&format!("{before}{text}{after}")).saturating_sub(paid)
+}
+
+/// Bytes at the end that belong to no letter or digit.
+fn signs_at_end(text: &str) -> usize {
+    text.len() - text.trim_end_matches(|last: char| !last.is_alphanumeric()).len()
 }
 
 /// The first `count` segments of a description of one line, without the signs at their end: they

@@ -37,12 +37,13 @@ impl HeaderTokens {
 
     /// Counts a name and a description of one line.
     pub(crate) fn of_parts(name: &str, description: &str) -> Self {
-        let segments: Vec<&str> = segments(description).collect();
-        Self {
-            name: count(name),
-            segments: segments.iter().copied().map(count).collect(),
-            joins: joins(name, &segments),
-        }
+        let words: Vec<&str> = segments(description).collect();
+        let segments: Vec<u32> = words.iter().copied().map(count).collect();
+        let of_name = count(name);
+        let mut counted = words.into_iter().zip(segments.iter().copied());
+        let first = counted.next().unwrap_or_default();
+        let last = counted.next_back().unwrap_or(first);
+        Self { name: of_name, joins: joins((name, of_name), first, last), segments }
     }
 
     /// Tokens of the whole description.
@@ -74,18 +75,19 @@ fn count(text: &str) -> u32 {
     u32::try_from(tokens::count(text)).unwrap_or(u32::MAX)
 }
 
+/// A text, and what it costs by itself.
+type Counted<'a> = (&'a str, u32);
+
 /// Tokens that joining may cost beyond the one that every line has to spare: what stands beside a
 /// word can make the tokenizer cut all of it otherwise. The tags of XML have enough to spare.
-fn joins(name: &str, description: &[&str]) -> u32 {
-    let first = description.first().copied().unwrap_or_default();
-    let last = description.last().copied().unwrap_or_default();
+fn joins(name: Counted<'_>, first: Counted<'_>, last: Counted<'_>) -> u32 {
     let at_starts = excess(" ", name, "") + excess(" ", first, "");
     let at_ends = excess("", name, ":") + excess("", name, "\n") + excess("", last, "\n");
     (at_starts + at_ends).saturating_sub(1)
 }
 
 /// What a text costs more between two neighbours, of which the one after has been paid for.
-fn excess(before: &str, text: &str, after: &str) -> u32 {
+fn excess(before: &str, (text, alone): Counted<'_>, after: &str) -> u32 {
     // A sign and its neighbour are two tokens at the most, and after a letter another one begins.
     if before.is_empty() && signs_at_end(text) < 2 {
         return 0;
@@ -93,7 +95,7 @@ fn excess(before: &str, text: &str, after: &str) -> u32 {
     if text.len() > LONGEST_JOINED_BYTES {
         return EXCESS_OF_LONG;
     }
-    let paid = count(text) + u32::from(!after.is_empty());
+    let paid = alone + u32::from(!after.is_empty());
     count(&format!("{before}{text}{after}")).saturating_sub(paid)
 }
 

@@ -35,10 +35,17 @@ impl fmt::Display for Outcome {
             formatter,
             "exit {}\n----- stdout\n{}\n----- stderr\n{}",
             self.code,
-            self.stdout.trim_end(),
+            indented(self.stdout.trim_end()),
             self.stderr.trim_end()
         )
     }
+}
+
+/// JSON on one line is hard to review, so it is shown on several.
+fn indented(text: &str) -> String {
+    let is_line = text.starts_with(['{', '[']) && !text.contains('\n');
+    let value = is_line.then(|| serde_json::from_str::<serde_json::Value>(text).ok()).flatten();
+    value.map_or_else(|| text.to_owned(), |value| format!("{value:#}"))
 }
 
 impl TestEnv {

@@ -3,7 +3,7 @@
 mod plain;
 mod table;
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
@@ -89,10 +89,17 @@ impl Output {
         let _closed = written.and_then(|()| stream.flush());
     }
 
-    /// Prints the answer as JSON.
+    /// Prints the answer as JSON, indented where a person reads it.
     pub(crate) fn json(&self, value: &impl Serialize) {
-        let mut stream = BufWriter::with_capacity(JSON_BUFFER, io::stdout().lock());
-        let _closed = serde_json::to_writer_pretty(&mut stream, value)
+        let stdout = io::stdout();
+        let indented = stdout.is_terminal();
+        let mut stream = BufWriter::with_capacity(JSON_BUFFER, stdout.lock());
+        let written = if indented {
+            serde_json::to_writer_pretty(&mut stream, value)
+        } else {
+            serde_json::to_writer(&mut stream, value)
+        };
+        let _closed = written
             .map_err(io::Error::from)
             .and_then(|()| stream.write_all(b"\n"))
             .and_then(|()| stream.flush());

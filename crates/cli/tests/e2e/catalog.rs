@@ -103,7 +103,7 @@ fn a_setting_is_the_usual_budget() {
 
 #[test]
 fn the_catalog_for_programs() {
-    assert_snapshot!(compact(&run_own(&with_skills(), "skills catalog --json")), @r#"0 | { / "text": "Available skills:\n- git-commit: Writes commit messages that say why. Use when committing.\n- git-push: Pushes branches after checking them. Use when pushing.\n- pdf: Fills <forms> & \"fields\" of PDF files. Use when a form is given.\n", / "report": { / "total": 3, / "full": 3, / "shortened": 0, / "names_only": 0, / "unlisted": 0, / "tokens": 65 / } / } |"#);
+    assert_snapshot!(compact(&run_own(&with_skills(), "skills catalog --json")), @r#"0 | {"text":"Available skills:\n- git-commit: Writes commit messages that say why. Use when committing.\n- git-push: Pushes branches after checking them. Use when pushing.\n- pdf: Fills <forms> & \"fields\" of PDF files. Use when a form is given.\n","report":{"total":3,"full":3,"shortened":0,"names_only":0,"unlisted":0,"tokens":65}} |"#);
 }
 
 #[test]
@@ -173,6 +173,6 @@ fn tokens_are_shown_by_layer() {
     ----- stderr
     catalog 60 tokens, bodies 120, docs 100; counted with o200k_base
     ");
-    assert_snapshot!(compact(&run_own(&env, "skills tokens --json --skill pdf")), @r#"0 | [ / { / "name": "pdf", / "catalog": 21, / "body": 34, / "docs": 100 / } / ] |"#);
+    assert_snapshot!(compact(&run_own(&env, "skills tokens --json --skill pdf")), @r#"0 | [{"name":"pdf","catalog":21,"body":34,"docs":100}] |"#);
     assert_eq!(run_own(&env, "skills tokens"), run_own(&env, "skills tokens"));
 }

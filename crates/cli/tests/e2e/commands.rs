@@ -233,7 +233,7 @@ fn docs_are_listed_and_read() {
           11 B  references/SIZES.TXT
     ----- stderr
     ");
-    assert_snapshot!(compact(&run_own(&env, "skills docs wrench --json")), @r#"0 | [ / { / "path": "guide.md", / "size": 18 / }, / { / "path": "references/SIZES.TXT", / "size": 11 / } / ] |"#);
+    assert_snapshot!(compact(&run_own(&env, "skills docs wrench --json")), @r#"0 | [{"path":"guide.md","size":18},{"path":"references/SIZES.TXT","size":11}] |"#);
     assert_snapshot!(run_own(&env, "skills docs wrench guide.md"), @"
     exit 0
     ----- stdout
@@ -242,7 +242,7 @@ fn docs_are_listed_and_read() {
     Turn it.
     ----- stderr
     ");
-    assert_snapshot!(compact(&run_own(&env, "skills docs wrench guide.md --json")), @r##"0 | { / "path": "guide.md", / "text": "# Guide\n\nTurn it.\n", / "truncated": false / } |"##);
+    assert_snapshot!(compact(&run_own(&env, "skills docs wrench guide.md --json")), @r##"0 | {"path":"guide.md","text":"# Guide\n\nTurn it.\n","truncated":false} |"##);
     assert_snapshot!(compact(&run_own(&env, "skills docs wrench references/SIZES.TXT")), @r"0 | M3 \u{1b}[31mM4 |");
 }
 

@@ -55,7 +55,7 @@ fn each_value_says_where_it_comes_from() {
     skills.entries.pdf.enabled = false  # [HOME]/.metier/config.toml:7
     ----- stderr
     "#);
-    assert_snapshot!(compact(&run(&env, "config show --json")), @r#"0 | [ / { / "name": "skills.catalog_tokens", / "value": 3000, / "origins": [ / "[HOME]/.metier/config.toml:4" / ], / "also": false / }, / { / "name": "skills.denied", / "value": [ / "b", / "c" / ], / "origins": [ / "$METIER_SKILLS_DENIED", / "[HOME]/.metier/config.toml:3" / ], / "also": false / }, / { / "name": "skills.entries.pdf.enabled", / "value": false, / "origins": [ / "[HOME]/.metier/config.toml:7" / ], / "also": false / } / ] |"#);
+    assert_snapshot!(compact(&run(&env, "config show --json")), @r#"0 | [{"name":"skills.catalog_tokens","value":3000,"origins":["[HOME]/.metier/config.toml:4"],"also":false},{"name":"skills.denied","value":["b","c"],"origins":["$METIER_SKILLS_DENIED","[HOME]/.metier/config.toml:3"],"also":false},{"name":"skills.entries.pdf.enabled","value":false,"origins":["[HOME]/.metier/config.toml:7"],"also":false}] |"#);
 }
 
 #[test]

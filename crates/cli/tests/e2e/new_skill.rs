@@ -26,7 +26,7 @@ fn a_new_skill_is_clean() {
         "--description",
         "It: \"does\" 'it' & <that>\n#1. Use when asked.",
     ];
-    assert_snapshot!(compact(&env.run(arguments)), @r#"0 | { / "name": "技能", / "path": "[PROJECT]/deep/er/技能" / } |"#);
+    assert_snapshot!(compact(&env.run(arguments)), @r#"0 | {"name":"技能","path":"[PROJECT]/deep/er/技能"} |"#);
     assert_snapshot!(compact(&run(&env, "skills lint deep --strict")), @"0 |  | 1 skill: 0 errors, 0 warnings, 0 notes");
     let listed = json(&run(&env, "skills list --json --no-default-sources --skills-dir deep"));
     assert_snapshot!(listed["skills"][0]["description"].as_str().unwrap(), @r#"It: "does" 'it' & <that> #1. Use when asked."#);

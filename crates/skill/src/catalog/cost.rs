@@ -137,8 +137,12 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
 
 /// Whether a text surely is on one line already: visible ASCII with single spaces inside.
 fn is_one_line(text: &str) -> bool {
-    let visible = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-    visible && !text.starts_with(' ') && !text.ends_with(' ') && !text.contains("  ")
+    // Without leaving early, so that many bytes are compared at a time.
+    let bytes = text.as_bytes();
+    let visible = bytes.iter().fold(true, |all, byte| all & matches!(byte, b' '..=b'~'));
+    let blanks = |pair: &[u8; 2]| (pair[0] == b' ') & (pair[1] == b' ');
+    let single = !bytes.array_windows().fold(false, |any, pair| any | blanks(pair));
+    visible && single && !text.starts_with(' ') && !text.ends_with(' ')
 }
 
 /// Words with the space before them; long ones in pieces.
@@ -148,18 +152,23 @@ pub(crate) fn segments(line: &str) -> impl Iterator<Item = &str> {
         if rest.is_empty() {
             return None;
         }
-        let mut end = rest.len();
-        for (index, (at, character)) in rest.char_indices().enumerate() {
-            if index > 0 && (character == ' ' || index > LONGEST_WORD_CHARS && !is_latin(character))
-            {
-                end = at;
-                break;
-            }
-        }
+        // The first byte may be the space before the word, the others are of no other character.
+        let blank = rest.bytes().skip(1).position(|byte| byte == b' ');
+        let blank = blank.map_or(rest.len(), |at| at + 1);
+        let word = &rest[..blank];
+        let fits = word.len() <= LONGEST_WORD_CHARS;
+        let cut = if fits { None } else { first_cut(word) };
+        let end = cut.unwrap_or(blank);
         let (segment, after) = rest.split_at(end);
         rest = after;
         Some(segment)
     })
+}
+
+/// Where a long word can be cut inside for the first time.
+fn first_cut(word: &str) -> Option<usize> {
+    let mut rest = word.char_indices().skip(LONGEST_WORD_CHARS + 1);
+    rest.find(|(_, character)| !is_latin(*character)).map(|(at, _)| at)
 }
 
 /// Latin words are not cut inside, however long.

@@ -181,8 +181,10 @@ fn in_parallel<T: Sync, R: Send>(
     per_thread: usize,
     work: impl Fn(&T, &mut Vec<u8>) -> R + Sync,
 ) -> Vec<R> {
-    let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = cores.min(MAX_THREADS).min(items.len().div_ceil(per_thread));
+    let useful = MAX_THREADS.min(items.len().div_ceil(per_thread));
+    // How many cores there are is asked of a dozen files.
+    let cores = || thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = if useful > 1 { useful.min(cores()) } else { useful };
     if threads <= 1 {
         let mut buffer = Vec::new();
         return items.iter().map(|item| work(item, &mut buffer)).collect();

@@ -9,7 +9,10 @@ use std::collections::{HashSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType};
 
 use crate::diagnostic::Code;
 use crate::discover::{Absence, Links, Root};
@@ -129,10 +132,39 @@ impl Walker<'_> {
             self.report_depth(folder, &folders);
             return Go::On;
         }
+        let handle = fs::File::open(folder).ok();
         for (name, kind) in folders {
-            if self.visit(folder.join(name), kind, depth + 1) == Go::Stop {
+            let usual = match (&handle, kind) {
+                (Some(handle), Kind::Folder) => skill_file_below(handle, &name),
+                _ => None,
+            };
+            let go = match usual {
+                Some(identity) => self.take_usual(folder, &name, identity),
+                None => self.visit(folder.join(name), kind, depth + 1),
+            };
+            if go == Go::Stop {
                 return Go::Stop;
             }
+        }
+        Go::On
+    }
+
+    /// Takes the skill of a folder that is no link, whose `SKILL.md` is none either.
+    fn take_usual(&mut self, parent: &Path, name: &OsStr, identity: Identity) -> Go {
+        if self.count_folder() == Go::Stop {
+            return Go::Stop;
+        }
+        let length = parent.as_os_str().len() + name.len() + "//SKILL.md".len();
+        let mut file = PathBuf::with_capacity(length);
+        file.extend([parent.as_os_str(), name, OsStr::new("SKILL.md")]);
+        self.found.candidates.push(Candidate { file, identity });
+        Go::On
+    }
+
+    fn count_folder(&mut self) -> Go {
+        self.folders += 1;
+        if self.folders > MAX_FOLDERS {
+            return self.stop(&format!("more than {MAX_FOLDERS} folders"));
         }
         Go::On
     }
@@ -141,9 +173,8 @@ impl Walker<'_> {
         if kind == Kind::Link && !self.may_follow(&folder) {
             return Go::On;
         }
-        self.folders += 1;
-        if self.folders > MAX_FOLDERS {
-            return self.stop(&format!("more than {MAX_FOLDERS} folders"));
+        if self.count_folder() == Go::Stop {
+            return Go::Stop;
         }
         if !self.take_skill(&folder) {
             self.queue.push_back((folder, depth));
@@ -287,6 +318,15 @@ impl Walker<'_> {
 enum Kind {
     Folder,
     Link,
+}
+
+/// The identity of `<name>/SKILL.md` below an open folder, if that is a regular file. The system
+/// does not have to find the way to the folder each time.
+fn skill_file_below(folder: &fs::File, name: &OsStr) -> Option<Identity> {
+    let path = [name.as_bytes(), b"/SKILL.md"].concat();
+    let stat = rustix::fs::statat(folder, path, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    let is_file = FileType::from_raw_mode(stat.st_mode).is_file();
+    is_file.then(|| Identity::of_stat(&stat))
 }
 
 fn is_skipped(name: &OsStr) -> bool {

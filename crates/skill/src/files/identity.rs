@@ -32,6 +32,18 @@ impl Identity {
         }
     }
 
+    /// The identity in what the system itself says of a file.
+    pub(crate) fn of_stat(stat: &rustix::fs::Stat) -> Self {
+        let nanoseconds = |value: u64| u32::try_from(value).unwrap_or_default();
+        Self {
+            device: stat.st_dev,
+            inode: stat.st_ino,
+            size: u64::try_from(stat.st_size).unwrap_or_default(),
+            modified: (stat.st_mtime, nanoseconds(stat.st_mtime_nsec)),
+            changed: (stat.st_ctime, nanoseconds(stat.st_ctime_nsec)),
+        }
+    }
+
     /// Bytes of the file.
     pub(crate) fn size(self) -> u64 {
         self.size

@@ -12,8 +12,12 @@ pub(crate) struct Entry {
     pub(crate) value: Span,
 }
 
-/// The top-level entries, or nothing if some line at the margin is neither a key, a comment nor
-/// the end of a value (a conflict marker, for instance): such a file is not ours to guess at.
+/// More entries than this are left to the parser, which counts what it makes.
+const MAX_ENTRIES: usize = 64;
+
+/// The top-level entries, or nothing if there are many or some line at the margin is neither a
+/// key, a comment nor the end of a value (a conflict marker, for instance): such a file is not
+/// ours to guess at.
 pub(crate) fn entries(header: &str) -> Option<Vec<Entry>> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut offset = 0;
@@ -21,6 +25,9 @@ pub(crate) fn entries(header: &str) -> Option<Vec<Entry>> {
         let (start, end) = (offset, offset + line.len());
         offset = end;
         if let Some(key_length) = key_length(line) {
+            if entries.len() == MAX_ENTRIES {
+                return None;
+            }
             let value = start + key_length + 1;
             entries.push(Entry {
                 span: Span::new(start, end),

@@ -9,9 +9,6 @@ use crate::header::entries::{Entry, entries};
 use crate::header::yaml::{self, Kind, Node, Tree};
 use crate::text::Span;
 
-/// More entries than this are left to the parser, which counts what it makes.
-const MAX_ENTRIES: usize = 64;
-
 /// Reads a header whose entries can be read apart.
 pub(crate) fn parse(header: &str) -> Option<Tree> {
     // To YAML a carriage return ends a line by itself.
@@ -19,9 +16,6 @@ pub(crate) fn parse(header: &str) -> Option<Tree> {
         return None;
     }
     let entries = entries(header)?;
-    if entries.len() > MAX_ENTRIES {
-        return None;
-    }
     // A remark above the entries is skipped here, so it must be one that YAML skips.
     let above = &header[..entries.first()?.span.start];
     if !above.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')) {

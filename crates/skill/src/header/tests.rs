@@ -182,6 +182,17 @@ fn a_missing_brace_closes_the_gate_and_keeps_the_rest() {
 }
 
 #[test]
+fn a_header_with_hundreds_of_broken_entries_is_not_mended() {
+    let remarks = |count: usize| {
+        let broken: String = (0..count).map(|index| format!("key-{index}: a: b\n")).collect();
+        let rendered = header(&format!("name: ship\ndescription: Ships.\n{broken}"));
+        (rendered.matches("M006").count(), rendered.matches("M003").count())
+    };
+    assert_eq!(remarks(60), (60, 0));
+    assert_eq!(remarks(100_000), (0, 1));
+}
+
+#[test]
 fn conflict_markers_are_not_guessed_at() {
     insta::assert_snapshot!(header("name: ship\n<<<<<<< HEAD\ndescription: a: b\n=======\ndescription: c\n>>>>>>> x\n"), @"
     unusable

@@ -2,6 +2,7 @@
 
 use super::merge::Merger;
 use super::split::pieces;
+use super::vocabulary::rank;
 
 /// The name under which others know this way of counting.
 pub const ENCODING: &str = "o200k_base";
@@ -15,6 +16,15 @@ pub const ENCODING: &str = "o200k_base";
 /// of the text times the logarithm of its longest piece.
 #[must_use]
 pub fn count(text: &str) -> usize {
+    if is_word(text) && rank(text.as_bytes()).is_some() {
+        return 1;
+    }
     let mut merger = Merger::default();
     pieces(text).map(|piece| merger.count(piece.as_bytes())).sum()
+}
+
+/// Whether a text surely is one piece: small letters, perhaps with a space before them.
+fn is_word(text: &str) -> bool {
+    let letters = text.strip_prefix(' ').unwrap_or(text);
+    letters.bytes().all(|byte| byte.is_ascii_lowercase())
 }

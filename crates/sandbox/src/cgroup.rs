@@ -1,0 +1,205 @@
+//! Control groups: bounds for a whole tree, where the system lets us make one.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::limits::{Limit, Limits};
+
+/// How far up from the own group another one may be made: a service manager hands out subtrees.
+const MAX_STEPS_UP: usize = 3;
+/// What names of groups begin with, before the process that made them.
+const PREFIX: &str = "metier-";
+/// How often the removal of a group is tried while its last processes go.
+const REMOVAL_TRIES: u32 = 50;
+
+/// One group, in as many hierarchies as it needs. Removed when dropped.
+#[derive(Debug)]
+pub(crate) struct Group {
+    version: Version,
+    /// Where memory and processes are bounded; the same folder in the newer version.
+    memory: PathBuf,
+    processes: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
+    One,
+    Two,
+}
+
+impl Group {
+    /// Makes a group with limits; nothing where that is not possible.
+    pub(crate) fn new(limits: &Limits) -> Option<Self> {
+        let own = fs::read_to_string("/proc/self/cgroup").ok()?;
+        let name = unused_name();
+        Self::second(&own, &name, limits).or_else(|| Self::first(&own, &name, limits))
+    }
+
+    fn second(own: &str, name: &str, limits: &Limits) -> Option<Self> {
+        for parent in candidates(&second_path(own)?) {
+            let folder = parent.join(name);
+            if fs::create_dir(&folder).is_err() {
+                continue;
+            }
+            let group = Self { version: Version::Two, memory: folder.clone(), processes: folder };
+            let set = write(&group.memory.join("memory.max"), limits.memory).and_then(|()| {
+                let _no_swap = write(&group.memory.join("memory.swap.max"), 0);
+                write(&group.processes.join("pids.max"), limits.processes)
+            });
+            if set.is_ok() {
+                return Some(group);
+            }
+        }
+        None
+    }
+
+    fn first(own: &str, name: &str, limits: &Limits) -> Option<Self> {
+        let make = |controller: &str| -> Option<PathBuf> {
+            let folder = first_parent(own, controller)?.join(name);
+            fs::create_dir(&folder).ok().map(|()| folder)
+        };
+        let memory = make("memory")?;
+        let Some(processes) = make("pids") else {
+            let _left = fs::remove_dir(&memory);
+            return None;
+        };
+        let group = Self { version: Version::One, memory, processes };
+        write(&group.memory.join("memory.limit_in_bytes"), limits.memory).ok()?;
+        let _no_swap = write(&group.memory.join("memory.memsw.limit_in_bytes"), limits.memory);
+        write(&group.processes.join("pids.max"), limits.processes).ok()?;
+        Some(group)
+    }
+
+    /// Puts a process into the group.
+    pub(crate) fn add(&self, process: u32) -> io::Result<()> {
+        write(&self.memory.join("cgroup.procs"), process.into())?;
+        match self.version {
+            Version::One => write(&self.processes.join("cgroup.procs"), process.into()),
+            Version::Two => Ok(()),
+        }
+    }
+
+    /// The limits that were met.
+    pub(crate) fn met(&self) -> Vec<Limit> {
+        let memory = match self.version {
+            Version::One => "memory.oom_control",
+            Version::Two => "memory.events",
+        };
+        let mut met = Vec::new();
+        if count(&self.memory.join(memory), "oom_kill") > 0 {
+            met.push(Limit::Memory);
+        }
+        if count(&self.processes.join("pids.events"), "max") > 0 {
+            met.push(Limit::Processes);
+        }
+        met
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        remove(&self.memory);
+        remove(&self.processes);
+    }
+}
+
+fn remove(folder: &Path) {
+    for _ in 0..REMOVAL_TRIES {
+        match fs::remove_dir(folder) {
+            // Processes that were killed are still on their way out.
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            _ => return,
+        }
+    }
+}
+
+/// Ends and removes what callers left behind that were killed themselves; gives how many groups.
+pub fn remove_leftovers() -> usize {
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let mut removed = 0;
+    for parent in parents(&own) {
+        let Ok(entries) = fs::read_dir(parent) else { continue };
+        for entry in entries.filter_map(Result::ok) {
+            if entry.file_name().to_str().is_some_and(is_left_over) {
+                kill_all(&entry.path());
+                remove(&entry.path());
+                removed += 1;
+            }
+        }
+    }
+    removed
+}
+
+/// Whether a name is that of a group whose maker is gone.
+fn is_left_over(name: &str) -> bool {
+    let maker = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-'));
+    maker.is_some_and(|(maker, _)| {
+        maker.parse::<u32>().is_ok() && !Path::new("/proc").join(maker).exists()
+    })
+}
+
+fn kill_all(group: &Path) {
+    let processes = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+    for process in processes.lines().filter_map(|line| line.parse().ok()).filter_map(Pid::from_raw)
+    {
+        // It may have ended since.
+        let _gone = kill_process(process, Signal::KILL);
+    }
+}
+
+/// Every folder in which a group of ours may have been made.
+fn parents(own: &str) -> Vec<PathBuf> {
+    let root = Path::new("/sys/fs/cgroup");
+    let first = ["memory", "pids"].into_iter().filter_map(|it| first_parent(own, it));
+    let second = second_path(own).into_iter().flat_map(|folder| candidates(&folder));
+    first.chain(second).filter(|folder| folder.starts_with(root)).collect()
+}
+
+/// The own group in the hierarchy of a controller of the older version.
+fn first_parent(own: &str, controller: &str) -> Option<PathBuf> {
+    let path = own.lines().find_map(|line| {
+        let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+        controllers.split(',').any(|it| it == controller).then_some(path)
+    })?;
+    let root = Path::new("/sys/fs/cgroup").join(controller);
+    Some(root.join(path.trim_start_matches('/')))
+}
+
+/// The own group in the newer version, where that is in use.
+fn second_path(own: &str) -> Option<PathBuf> {
+    let root = Path::new("/sys/fs/cgroup");
+    let path = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    // Where the older version is in use, the root is an ordinary folder.
+    root.join("cgroup.controllers").exists().then(|| root.join(path))
+}
+
+/// A group and those above it, in which another may be made.
+fn candidates(folder: &Path) -> Vec<PathBuf> {
+    let up = folder.ancestors().take(MAX_STEPS_UP);
+    up.filter(|it| it.starts_with("/sys/fs/cgroup")).map(Path::to_owned).collect()
+}
+
+/// Writes to a file of the kernel's, which is never made anew.
+fn write(file: &Path, value: u64) -> io::Result<()> {
+    let mut file = fs::OpenOptions::new().write(true).open(file)?;
+    file.write_all(value.to_string().as_bytes())
+}
+
+/// The number behind a word in a file of such lines.
+fn count(file: &Path, word: &str) -> u64 {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix(word)?.strip_prefix(' '));
+    line.and_then(|number| number.trim().parse().ok()).unwrap_or_default()
+}
+
+fn unused_name() -> String {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    format!("{PREFIX}{}-{}", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed))
+}

@@ -1,0 +1,129 @@
+//! Starting the program itself.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, ioctl_tiocsctty, setrlimit, setsid};
+use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stdin};
+use serde::{Deserialize, Serialize};
+
+use super::sys::{Fork, exit_now, fork, reset_signals};
+use super::{OrFail, identity};
+use crate::wire::{self, Failure, Order, Stage};
+
+/// Standard input, output and error of the program.
+pub(super) struct Files {
+    pub(super) input: OwnedFd,
+    pub(super) output: OwnedFd,
+    pub(super) error: OwnedFd,
+}
+
+/// What a process on its way to the program tells the one that started it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Step {
+    /// It is confined; files that the warden needs come along.
+    Confined { has_listener: bool, has_notices: bool },
+    /// The program was started.
+    Started,
+    /// It was not.
+    Failed(Failure),
+    /// It ended with a status as `wait` gives it.
+    Ended(i32),
+}
+
+/// Two ends of a way for [`Step`]s; neither survives into the program.
+pub(super) fn steps() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?)
+}
+
+/// Starts the program in a new process, after `prepare` there. Gives its id and the files that
+/// `prepare` handed over.
+pub(super) fn launch(
+    order: &Order,
+    files: &Files,
+    prepare: impl FnOnce(BorrowedFd<'_>) -> Result<(), Failure>,
+) -> Result<(Pid, Vec<OwnedFd>), Failure> {
+    let (ours, theirs) = steps().or_fail(Stage::Program, "")?;
+    let pid = match fork().or_fail(Stage::Program, "")? {
+        Fork::Parent(pid) => pid,
+        Fork::Child => {
+            drop(ours);
+            let failure = match prepare(theirs.as_fd()) {
+                Ok(()) => become_program(order, files),
+                Err(failure) => failure,
+            };
+            let _parent_gone = wire::send(&theirs, &Step::Failed(failure), &[]);
+            exit_now(127);
+        }
+    };
+    drop(theirs);
+    let mut handed_over = Vec::new();
+    // The other end closes when the program takes over.
+    while let Ok(Some((step, files))) = wire::receive::<Step>(&ours) {
+        if let Step::Failed(failure) = step {
+            return Err(failure);
+        }
+        handed_over.extend(files);
+    }
+    Ok((pid, handed_over))
+}
+
+/// Turns this process into the program; gives the reason if that cannot be done.
+fn become_program(order: &Order, files: &Files) -> Failure {
+    match try_become_program(order, files) {
+        Ok(never) => match never {},
+        Err(failure) => failure,
+    }
+}
+
+fn try_become_program(order: &Order, files: &Files) -> Result<std::convert::Infallible, Failure> {
+    let program = &order.job.program;
+    let name = program.arguments.first().cloned().unwrap_or_default();
+    take_stdio(order, files).or_fail(Stage::Program, name.display())?;
+    let directory = &program.directory;
+    rustix::process::chdir(directory).or_fail(Stage::Directory, directory.display())?;
+    apply_limits(order).or_fail(Stage::Limits, "")?;
+    reset_signals();
+    #[expect(clippy::disallowed_methods, reason = "this process becomes the program")]
+    let mut command = Command::new(&name);
+    command.args(&program.arguments[1..]).env_clear();
+    command.envs(program.environment.iter().map(|(name, value)| (name, value)));
+    Err(command.exec()).or_fail(Stage::Program, name.display())
+}
+
+/// Starts a session with the program's own files, and its own terminal if they are one.
+fn take_stdio(order: &Order, files: &Files) -> io::Result<()> {
+    identity::follow_parent()?;
+    setsid()?;
+    dup2_stdin(&files.input)?;
+    dup2_stdout(&files.output)?;
+    dup2_stderr(&files.error)?;
+    if order.terminal {
+        ioctl_tiocsctty(stdin())?;
+    }
+    Ok(())
+}
+
+/// Lowers the limits of this process; none is ever raised.
+fn apply_limits(order: &Order) -> io::Result<()> {
+    let limits = &order.job.limits;
+    let mut wanted = vec![
+        (Resource::Core, 0),
+        (Resource::Cpu, limits.cpu_seconds),
+        (Resource::Fsize, limits.file_bytes),
+        (Resource::Nofile, limits.open_files),
+    ];
+    if !order.grouped {
+        wanted.push((Resource::Data, limits.memory));
+        wanted.push((Resource::Nproc, limits.processes));
+    }
+    for (resource, value) in wanted {
+        let maximum = getrlimit(resource).maximum.map_or(value, |maximum| maximum.min(value));
+        let limit = Rlimit { current: Some(maximum), maximum: Some(maximum) };
+        setrlimit(resource, limit)?;
+    }
+    Ok(())
+}

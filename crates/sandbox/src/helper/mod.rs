@@ -1,0 +1,44 @@
+//! The helper: a process of its own, with one thread, between the caller and the program.
+
+mod filter;
+mod identity;
+mod init;
+mod launch;
+mod mounts;
+mod namespaces;
+mod rules;
+mod sys;
+mod tree;
+mod warden;
+
+pub(crate) use filter::name_of;
+
+use std::fmt::Display;
+use std::io;
+
+use crate::wire::{Failure, HELPER_ARGUMENT, Stage};
+
+/// Becomes the helper if this process was started as one, and then never returns.
+///
+/// To be called first in `main`, before any thread is started.
+pub fn helper() {
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == HELPER_ARGUMENT) {
+        #[expect(clippy::exit, reason = "the helper is a whole program")]
+        std::process::exit(warden::main());
+    }
+}
+
+/// Says at which stage something failed, and about what.
+trait OrFail<T> {
+    fn or_fail(self, stage: Stage, detail: impl Display) -> Result<T, Failure>;
+}
+
+impl<T, E: Into<io::Error>> OrFail<T> for Result<T, E> {
+    fn or_fail(self, stage: Stage, detail: impl Display) -> Result<T, Failure> {
+        self.map_err(|error| Failure {
+            stage,
+            errno: error.into().raw_os_error().unwrap_or_default(),
+            detail: detail.to_string(),
+        })
+    }
+}

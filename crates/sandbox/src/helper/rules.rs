@@ -1,0 +1,71 @@
+//! Landlock: which files the program may touch, and that it may neither signal nor call those
+//! outside. On top of namespaces it is a second wall; without them it is the wall.
+
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd,
+    Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
+};
+
+use crate::policy::{Access, Level, Network};
+use crate::wire::{Failure, Order, Stage};
+
+/// The first version that keeps signals and abstract sockets inside.
+const NEEDED: ABI = ABI::V6;
+
+/// Devices that a program may use in every case.
+const DEVICES: [&str; 6] =
+    ["/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"];
+
+/// Restricts this process and all it will start.
+pub(super) fn restrict(order: &Order) -> Result<(), Failure> {
+    let firm = order.job.policy.level == Level::Landlock;
+    let status = apply(order).map_err(|error| failure(&error.to_string()))?;
+    if firm && status != RulesetStatus::FullyEnforced {
+        return Err(failure("this kernel's version does not keep signals inside"));
+    }
+    Ok(())
+}
+
+fn failure(detail: &str) -> Failure {
+    Failure { stage: Stage::Landlock, errno: libc::ENOSYS, detail: detail.to_owned() }
+}
+
+fn apply(order: &Order) -> Result<RulesetStatus, landlock::RulesetError> {
+    let all = AccessFs::from_all(NEEDED);
+    let mut ruleset = Ruleset::default().set_compatibility(CompatLevel::BestEffort);
+    ruleset = ruleset.handle_access(all)?.scope(Scope::AbstractUnixSocket | Scope::Signal)?;
+    if order.job.policy.level == Level::Landlock && order.job.policy.network == Network::None {
+        ruleset = ruleset.handle_access(AccessNet::from_all(NEEDED))?;
+    }
+    let mut ruleset = ruleset.create()?;
+    for (path, access) in paths(order) {
+        // What is not there needs no rule.
+        let Ok(file) = PathFd::new(&path) else { continue };
+        let rights = if path.is_dir() { access } else { access & AccessFs::from_file(NEEDED) };
+        ruleset = ruleset.add_rule(PathBeneath::new(file, rights))?;
+    }
+    Ok(ruleset.restrict_self()?.ruleset)
+}
+
+/// Every path with what may be done below it.
+fn paths(order: &Order) -> Vec<(PathBuf, BitFlags<AccessFs>)> {
+    let read = AccessFs::from_read(NEEDED);
+    let write = AccessFs::from_all(NEEDED);
+    let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
+    let granted = order.job.policy.grants.iter().map(|grant| {
+        let rights = if grant.access == Access::Write { write } else { read };
+        (grant.target.clone(), rights)
+    });
+    let own = |path: &str, rights| (Path::new(path).to_owned(), rights);
+    let mut paths: Vec<_> = granted.collect();
+    paths.extend(DEVICES.map(|path| own(path, device)));
+    paths.push(own("/proc", read));
+    if order.job.policy.level == Level::Full {
+        paths.extend(["/tmp", "/dev/shm", "/dev/pts"].map(|path| own(path, write)));
+        // So that the folders above what was granted can be listed.
+        paths.push(own("/", AccessFs::ReadDir.into()));
+    }
+    paths
+}

@@ -1,0 +1,35 @@
+//! Confines process trees with what the Linux kernel offers, and runs them.
+//!
+//! A [`Policy`] denies everything and then grants; [`Limits`] bound what is left; [`spawn`] starts a
+//! program under both and [`run()`] sees it to its end. Confining happens in a process of its own: the
+//! program that uses this crate is started again as a *helper*, which is why it calls [`helper`]
+//! before anything else:
+//!
+//! ```no_run
+//! metier_sandbox::helper();
+//! // … the rest of `main`
+//! ```
+//!
+//! The helper (the *warden*) has one thread. It makes the namespaces, starts the program, ends the whole tree when
+//! told to or when its parent dies, and reports. There are two levels: [`Level::Full`] has
+//! namespaces, Landlock and a filter of system calls; [`Level::Landlock`] does without namespaces
+//! where the system forbids them. [`Level::None`] confines nothing and still owns the tree.
+
+mod cancel;
+mod cgroup;
+mod helper;
+mod limits;
+mod policy;
+mod program;
+mod run;
+mod spawn;
+mod wire;
+
+pub use cancel::Cancel;
+pub use cgroup::remove_leftovers;
+pub use helper::helper;
+pub use limits::{Limit, Limits};
+pub use policy::{Access, Grant, Level, Network, Policy};
+pub use program::{Job, Program};
+pub use run::{Outcome, Output, Stream, run};
+pub use spawn::{Child, Ended, Missing, SpawnError, Stdio, spawn, unprivileged_owner};

@@ -1,0 +1,67 @@
+//! How much a program may use.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// Bounds of a run, for the whole tree where the system has control groups, else for each process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Time on the clock.
+    pub wall: Duration,
+    /// Processor time of one process, in seconds.
+    pub cpu_seconds: u64,
+    /// Memory, in bytes.
+    pub memory: u64,
+    /// Processes and threads.
+    pub processes: u64,
+    /// Size of one file, in bytes.
+    pub file_bytes: u64,
+    /// Open files of one process.
+    pub open_files: u64,
+    /// Size of the private `/tmp`, in bytes.
+    pub temporary_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            wall: Duration::from_mins(5),
+            cpu_seconds: 600,
+            memory: 2 << 30,
+            processes: 256,
+            file_bytes: 1 << 30,
+            open_files: 1024,
+            temporary_bytes: 1 << 30,
+        }
+    }
+}
+
+/// A limit that a run met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// Time on the clock.
+    Wall,
+    /// Processor time.
+    Cpu,
+    /// Memory.
+    Memory,
+    /// Processes.
+    Processes,
+    /// The size of a file.
+    FileSize,
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Wall => "time",
+            Self::Cpu => "processor time",
+            Self::Memory => "memory",
+            Self::Processes => "processes",
+            Self::FileSize => "size of a file",
+        })
+    }
+}

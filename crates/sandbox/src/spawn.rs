@@ -1,0 +1,254 @@
+//! Starting a program under a policy: the one place that starts processes.
+
+use std::fmt;
+use std::io;
+use std::net::TcpListener;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{self, Command};
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use rustix::process::geteuid;
+use thiserror::Error;
+
+use crate::cgroup::Group;
+use crate::helper::name_of;
+use crate::limits::Limit;
+use crate::policy::{Level, Network};
+use crate::program::Job;
+use crate::wire::{self, Failure, HELPER_ARGUMENT, KILL, Order, Report, STOP, Stage};
+
+/// The user and group that programs have when the caller is root: those of nobody.
+const NOBODY: (u32, u32) = (65534, 65534);
+
+/// Standard input, output and error of a program. The files are its own from now on.
+#[derive(Debug)]
+pub struct Stdio {
+    /// What it reads.
+    pub input: OwnedFd,
+    /// Where it writes.
+    pub output: OwnedFd,
+    /// Where it complains.
+    pub error: OwnedFd,
+    /// Whether they are a terminal that is to be the program's own.
+    pub terminal: bool,
+}
+
+/// Why a program did not start.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SpawnError {
+    /// The helper could not be started.
+    #[error("the sandbox helper cannot be started: {0}")]
+    Helper(#[source] io::Error),
+    /// The helper went away without a word, or speaks another language.
+    #[error("the sandbox helper failed: {0}")]
+    Lost(#[source] io::Error),
+    /// The system does not offer what the policy's level needs.
+    #[error("this system does not offer {0}")]
+    Unavailable(Missing),
+    /// Something that was granted is not there, or cannot be.
+    #[error("the sandbox cannot be set up: {detail}: {source}")]
+    Setup {
+        /// What was being done.
+        detail: String,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The directory to start in cannot be entered.
+    #[error("the directory `{path}` cannot be entered: {source}")]
+    Directory {
+        /// The directory.
+        path: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The program itself cannot be started.
+    #[error("`{name}` cannot be started: {source}")]
+    Program {
+        /// The program.
+        name: String,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// What a system lacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// The level that needs it.
+    pub level: Level,
+    /// What it is.
+    pub what: String,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}, which level `{}` needs", self.what, self.level)
+    }
+}
+
+/// The owner that a program's writable folders must have, when the caller is root and the program
+/// therefore runs as somebody else.
+pub fn unprivileged_owner() -> Option<(u32, u32)> {
+    geteuid().is_root().then_some(NOBODY)
+}
+
+/// A program that runs, with everything it started.
+///
+/// Dropped, it ends the whole tree. The thread that made it need not stay.
+#[derive(Debug)]
+pub struct Child {
+    control: OwnedFd,
+    helper: process::Child,
+    group: Option<Group>,
+    listener: Option<TcpListener>,
+    ended: Option<Ended>,
+}
+
+/// How a program ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Its exit code, unless a signal ended it.
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Limits that it met.
+    pub limits: Vec<Limit>,
+    /// System calls that were refused, by name.
+    pub refused: Vec<&'static str>,
+}
+
+/// Starts a program.
+///
+/// # Errors
+///
+/// When the system lacks what the policy needs, or the program cannot be started; it has not run then.
+pub fn spawn(job: &Job, stdio: &Stdio) -> Result<Child, SpawnError> {
+    let policy = &job.policy;
+    let (ours, theirs) =
+        socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
+            .map_err(|error| SpawnError::Helper(error.into()))?;
+    #[expect(clippy::disallowed_methods, reason = "this is where the project starts processes")]
+    let helper = Command::new("/proc/self/exe")
+        .arg0("metier-sandbox")
+        .arg(HELPER_ARGUMENT)
+        .env_clear()
+        .stdin(theirs)
+        .stdout(process::Stdio::null())
+        .stderr(process::Stdio::null())
+        .spawn()
+        .map_err(SpawnError::Helper)?;
+    let group = Group::new(&job.limits).filter(|group| group.add(helper.id()).is_ok());
+    let mut child = Child { control: ours, helper, group, listener: None, ended: None };
+    let order = Order {
+        job: job.clone(),
+        grouped: child.group.is_some(),
+        terminal: stdio.terminal,
+        owner: unprivileged_owner().filter(|_| policy.level != Level::None),
+    };
+    let files = [&stdio.input, &stdio.output, &stdio.error].map(AsFd::as_fd);
+    wire::send(&child.control, &order, &files).map_err(SpawnError::Lost)?;
+    match wire::receive::<Report>(&child.control).map_err(SpawnError::Lost)? {
+        Some((Report::Started, files)) => {
+            let listener = files.into_iter().next().map(TcpListener::from);
+            child.listener = listener.filter(|_| policy.network == Network::Proxy);
+            Ok(child)
+        }
+        Some((Report::Failed(failure), _)) => Err(explain(failure, policy.level)),
+        Some((Report::Ended { .. }, _)) | None => {
+            Err(SpawnError::Lost(io::Error::from(io::ErrorKind::UnexpectedEof)))
+        }
+    }
+}
+
+/// Tells what the system lacks from what is wrong with the order.
+fn explain(failure: Failure, level: Level) -> SpawnError {
+    let Failure { stage, errno, detail } = failure;
+    let source = io::Error::from_raw_os_error(errno);
+    let missing = |what: String| SpawnError::Unavailable(Missing { level, what });
+    match stage {
+        Stage::Namespaces => missing(format!("namespaces for this user ({source})")),
+        Stage::Processes => missing(format!("a process namespace ({source})")),
+        Stage::Landlock => missing(format!("Landlock with scopes ({detail})")),
+        Stage::Filter => missing(format!("a filter of system calls ({source})")),
+        Stage::Mounts if errno == libc::EPERM => {
+            missing(format!("mounts for this user ({detail}: {source})"))
+        }
+        Stage::Mounts | Stage::Network | Stage::Identity | Stage::Limits => {
+            SpawnError::Setup { detail, source }
+        }
+        Stage::Directory => SpawnError::Directory { path: detail, source },
+        Stage::Program => SpawnError::Program { name: detail, source },
+    }
+}
+
+impl Child {
+    /// The socket that the program reaches as its proxy; given once.
+    pub fn take_listener(&mut self) -> Option<TcpListener> {
+        self.listener.take()
+    }
+
+    /// Asks the tree to end, and ends it two seconds later.
+    pub fn stop(&self) {
+        self.tell(STOP);
+    }
+
+    /// Ends the tree at once.
+    pub fn kill(&self) {
+        self.tell(KILL);
+    }
+
+    fn tell(&self, request: u8) {
+        // A helper that is gone has ended everything already.
+        let _gone = rustix::io::write(&self.control, &[request]);
+    }
+
+    /// Waits for the end.
+    ///
+    /// # Errors
+    ///
+    /// When the helper went away without saying how it went.
+    pub fn wait(&mut self) -> io::Result<Ended> {
+        if let Some(ended) = &self.ended {
+            return Ok(ended.clone());
+        }
+        let report = wire::receive::<Report>(&self.control)?;
+        let Some((Report::Ended { status, refused }, _)) = report else {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        };
+        self.helper.wait()?;
+        let ended = ended(status, &refused, self.group.take());
+        self.ended = Some(ended.clone());
+        Ok(ended)
+    }
+
+    /// The file that becomes readable when the program has ended.
+    pub(crate) fn end(&self) -> BorrowedFd<'_> {
+        self.control.as_fd()
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if self.ended.is_none() {
+            self.kill();
+            // The helper ends once its tree has; that takes milliseconds.
+            let _status = self.helper.wait();
+        }
+    }
+}
+
+fn ended(status: i32, refused: &[i64], group: Option<Group>) -> Ended {
+    let exited = status & 0x7f == 0;
+    let signal = (!exited).then_some(status & 0x7f);
+    let mut limits = group.map(|group| group.met()).unwrap_or_default();
+    limits.extend(match signal {
+        Some(libc::SIGXCPU) => Some(Limit::Cpu),
+        Some(libc::SIGXFSZ) => Some(Limit::FileSize),
+        _ => None,
+    });
+    let code = exited.then_some((status >> 8) & 0xff);
+    let refused = refused.iter().map(|&number| name_of(number)).collect();
+    Ended { code, signal, limits, refused }
+}

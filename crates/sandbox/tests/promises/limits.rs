@@ -1,0 +1,91 @@
+//! Limits: time, memory, processes, files.
+
+use std::time::{Duration, Instant};
+
+use libtest_mimic::Failed;
+use metier_sandbox::{Level, Limit};
+
+use crate::bench::Bench;
+use crate::{ALL, FULL, Promise};
+
+pub(crate) const PROMISES: &[Promise] = &[
+    ("time_is_bounded_whatever_a_program_ignores", time_is_bounded, ALL),
+    ("memory_is_bounded", memory_is_bounded, ALL),
+    ("processes_are_bounded", processes_are_bounded, ALL),
+    ("a_file_is_bounded", a_file_is_bounded, ALL),
+    ("the_temporary_folder_is_bounded", the_temporary_folder_is_bounded, FULL),
+    ("processor_time_is_bounded", processor_time_is_bounded, ALL),
+];
+
+/// A program that ignores requests to end, with a grandchild that holds its output open.
+const STUBBORN: &str = "trap '' TERM; echo so far; (trap '' TERM; setsid sleep 60) & \
+                        while :; do sleep 1; done";
+
+fn time_is_bounded(level: Level) -> Result<(), Failed> {
+    let mut bench = Bench::new(level);
+    bench.limits.wall = Duration::from_millis(300);
+    let started = Instant::now();
+    let tried = bench.sh(STUBBORN);
+    assert!(started.elapsed() < Duration::from_millis(3300), "{:?}", started.elapsed());
+    assert!(tried.outcome.timed_out && !tried.outcome.cancelled);
+    assert!(tried.outcome.ended.limits.contains(&Limit::Wall));
+    assert_eq!(tried.output, "so far\n");
+    assert_eq!(tried.outcome.ended.signal, Some(9));
+    Ok(())
+}
+
+fn memory_is_bounded(level: Level) -> Result<(), Failed> {
+    let mut bench = Bench::new(level);
+    bench.limits.memory = 96 << 20;
+    let tried = bench.sh("exec python3 -c 'x = bytearray(400 << 20); print(len(x))'");
+    assert_eq!(tried.output, "");
+    let ended = &tried.outcome.ended;
+    assert!(
+        ended.limits.contains(&Limit::Memory) || tried.error.contains("MemoryError"),
+        "{ended:?}"
+    );
+    Ok(())
+}
+
+fn processes_are_bounded(level: Level) -> Result<(), Failed> {
+    let mut bench = Bench::new(level);
+    bench.limits.processes = 24;
+    let count = "import subprocess, itertools
+done = []
+try:
+    for _ in range(200): done.append(subprocess.Popen(['sleep', '30']))
+except (BlockingIOError, OSError): pass
+print(len(done), flush=True)";
+    let job = bench.job(&format!("exec python3 -c \"{count}\""));
+    let tried = bench.try_job(&job).map_err(|error| error.to_string())?;
+    let started: u32 = tried.output.trim().parse()?;
+    assert!(started < 24, "{started} were started");
+    Ok(())
+}
+
+fn a_file_is_bounded(level: Level) -> Result<(), Failed> {
+    let mut bench = Bench::new(level);
+    bench.limits.file_bytes = 1 << 20;
+    let tried = bench.sh("exec dd if=/dev/zero of=big bs=1M count=50 status=none");
+    assert_eq!(bench.path("work/big").metadata()?.len(), 1 << 20);
+    assert_eq!(tried.outcome.ended.limits, [Limit::FileSize]);
+    Ok(())
+}
+
+fn the_temporary_folder_is_bounded(level: Level) -> Result<(), Failed> {
+    let mut bench = Bench::new(level);
+    bench.limits.temporary_bytes = 1 << 20;
+    let tried = bench.sh("dd if=/dev/zero of=/tmp/big bs=1M count=50 status=none; du -k /tmp/big");
+    assert!(tried.output.starts_with("1024\t"), "{tried:?}");
+    Ok(())
+}
+
+fn processor_time_is_bounded(level: Level) -> Result<(), Failed> {
+    let mut bench = Bench::new(level);
+    bench.limits.cpu_seconds = 1;
+    let tried = bench.sh("while :; do :; done");
+    assert!(tried.outcome.duration < Duration::from_secs(10));
+    assert!(tried.outcome.ended.signal.is_some(), "{tried:?}");
+    assert!(!tried.outcome.timed_out);
+    Ok(())
+}

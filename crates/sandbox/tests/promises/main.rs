@@ -1,0 +1,36 @@
+//! What the sandbox promises, tried by programs that do not want to keep it.
+//!
+//! The test binary is its own helper, so it has a `main` of its own. As root it also runs itself as
+//! an ordinary user, for whom everything works differently underneath.
+
+mod bench;
+mod files;
+mod limits;
+mod network;
+mod processes;
+mod user;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use metier_sandbox::Level;
+
+/// A promise that holds at some levels.
+type Promise = (&'static str, fn(Level) -> Result<(), Failed>, &'static [Level]);
+
+const CONFINED: &[Level] = &[Level::Full, Level::Landlock];
+const ALL: &[Level] = &[Level::Full, Level::Landlock, Level::None];
+const FULL: &[Level] = &[Level::Full];
+
+fn main() {
+    metier_sandbox::helper();
+    processes::victim();
+    let arguments = Arguments::from_args();
+    let promises = [files::PROMISES, limits::PROMISES, network::PROMISES, processes::PROMISES];
+    let mut trials: Vec<Trial> = Vec::new();
+    for (name, promise, levels) in promises.into_iter().flatten() {
+        for &level in *levels {
+            trials.push(Trial::test(format!("{level}::{name}"), move || promise(level)));
+        }
+    }
+    trials.extend(user::trial());
+    libtest_mimic::run(&arguments, trials).exit();
+}

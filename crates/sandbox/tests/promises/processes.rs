@@ -1,0 +1,169 @@
+//! Processes: those of others cannot be seen or touched, and none of its own is left.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::Failed;
+use metier_sandbox::{Cancel, Level, run};
+
+use crate::bench::{Bench, Text};
+use crate::{ALL, CONFINED, FULL, Promise};
+
+pub(crate) const PROMISES: &[Promise] = &[
+    ("others_cannot_be_seen", others_cannot_be_seen, FULL),
+    ("the_caller_cannot_be_read_or_signalled", the_caller_is_safe, CONFINED),
+    ("nothing_is_left_running", nothing_is_left_running, ALL),
+    ("cancelling_ends_everything", cancelling_ends_everything, ALL),
+    ("nothing_outlives_the_caller", nothing_outlives_the_caller, ALL),
+    ("codes_and_signals_are_told_apart", codes_and_signals, ALL),
+    ("input_is_read_and_may_be_ignored", input, ALL),
+];
+
+/// The first argument that makes this binary run a sandboxed program and wait to be killed.
+const VICTIM: &str = "__victim";
+
+/// A process that double-forks away from everything and can be found by its name.
+fn daemon(mark: &str) -> String {
+    format!("(setsid sh -c 'exec -a {mark} sleep 300' >/dev/null 2>&1 &) ; ")
+        .replace("sh -c 'exec -a", "bash -c 'exec -a")
+}
+
+/// Whether some process has a mark in its command line.
+fn is_running(mark: &str) -> bool {
+    let Ok(entries) = fs::read_dir("/proc") else { return false };
+    entries.filter_map(Result::ok).any(|entry| {
+        let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        line.starts_with(mark.as_bytes())
+    })
+}
+
+fn mark(level: Level, test: &str) -> String {
+    format!("metier-{test}-{level}-{}", std::process::id())
+}
+
+/// Waits until a mark is gone, for a second.
+fn is_gone(mark: &str) -> bool {
+    let deadline = Instant::now() + Duration::from_secs(1);
+    while Instant::now() < deadline {
+        if !is_running(mark) {
+            return true;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    false
+}
+
+fn others_cannot_be_seen(level: Level) -> Result<(), Failed> {
+    let tried = Bench::new(level).sh("ls /proc | grep -c '^[0-9]'; ps -e | wc -l");
+    let counts: Vec<u32> =
+        tried.output.lines().filter_map(|line| line.trim().parse().ok()).collect();
+    assert!(counts.iter().all(|&count| count <= 6) && counts.len() == 2, "{tried:?}");
+    Ok(())
+}
+
+fn the_caller_is_safe(level: Level) -> Result<(), Failed> {
+    let bench = Bench::new(level);
+    let caller = std::process::id();
+    let script = format!(
+        "cat /proc/{caller}/environ /proc/{caller}/mem /proc/{caller}/maps 2>/dev/null; \
+         readlink /proc/{caller}/fd/* /proc/{caller}/cwd 2>/dev/null; \
+         kill -0 {caller} 2>/dev/null && echo signalled; kill -0 $PPID 2>/dev/null && echo parent"
+    );
+    let tried = bench.sh(&script);
+    let allowed = if level == Level::Full { "parent\n" } else { "" };
+    assert!(tried.output.is_empty() || tried.output == allowed, "{tried:?}");
+    Ok(())
+}
+
+fn nothing_is_left_running(level: Level) -> Result<(), Failed> {
+    let mark = mark(level, "left");
+    let tried = Bench::new(level).sh(&format!("{} sleep 0.2; echo done", daemon(&mark)));
+    assert_eq!(tried.output, "done\n", "{tried:?}");
+    assert!(is_gone(&mark), "a process was left");
+    assert!(tried.outcome.duration < Duration::from_secs(3));
+    Ok(())
+}
+
+fn cancelling_ends_everything(level: Level) -> Result<(), Failed> {
+    let bench = Bench::new(level);
+    let mark = mark(level, "cancelled");
+    let job = bench.job(&format!("{} echo so far; sleep 60", daemon(&mark)));
+    let cancel = Cancel::new()?;
+    let other = cancel.clone();
+    let canceller = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(300));
+        other.cancel();
+    });
+    let mut text = Text::default();
+    let outcome = run(&job, b"", &mut text, &cancel).map_err(|error| error.to_string())?;
+    canceller.join().map_err(|_panic| "the canceller failed")?;
+    assert!(outcome.cancelled && !outcome.timed_out);
+    assert!(outcome.duration < Duration::from_secs(3), "{:?}", outcome.duration);
+    assert_eq!(text.output, b"so far\n");
+    assert!(is_gone(&mark));
+    Ok(())
+}
+
+fn nothing_outlives_the_caller(level: Level) -> Result<(), Failed> {
+    let mark = mark(level, "orphan");
+    #[expect(clippy::disallowed_methods, reason = "the caller itself is what is tested")]
+    let mut caller = Command::new(std::env::current_exe()?)
+        .args([VICTIM, &level.to_string(), &mark])
+        .stdout(Stdio::null())
+        .spawn()?;
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !is_running(&mark) && Instant::now() < deadline {
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert!(is_running(&mark), "it was never started");
+    caller.kill()?;
+    caller.wait()?;
+    assert!(is_gone(&mark), "a process outlived the caller");
+    metier_sandbox::remove_leftovers();
+    Ok(())
+}
+
+/// Runs a sandboxed program that never ends, if this process was started for that.
+pub(crate) fn victim() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let [_, word, level, mark] = &arguments[..] else { return };
+    if word != VICTIM {
+        return;
+    }
+    let level = match level.as_str() {
+        "full" => Level::Full,
+        "landlock" => Level::Landlock,
+        _ => Level::None,
+    };
+    Bench::new(level).sh(&format!("{} sleep 60", daemon(mark)));
+}
+
+fn codes_and_signals(level: Level) -> Result<(), Failed> {
+    let bench = Bench::new(level);
+    let ended = |script: &str| bench.sh(script).outcome.ended;
+    assert_eq!((ended("exit 7").code, ended("exit 7").signal), (Some(7), None));
+    assert_eq!((ended("kill -9 $$").code, ended("kill -9 $$").signal), (None, Some(9)));
+    assert_eq!(ended("exit 255").code, Some(255));
+    let mut job = bench.job("");
+    job.program.arguments = vec!["no-such-program".into()];
+    let error = bench.try_job(&job).expect_err("there is no such program").to_string();
+    assert!(error.starts_with("`no-such-program` cannot be started: No such file"), "{error}");
+    job.program.directory = "/no/such/folder".into();
+    let error = bench.try_job(&job).expect_err("there is no such folder").to_string();
+    assert!(error.starts_with("the directory `/no/such/folder` cannot be entered"), "{error}");
+    Ok(())
+}
+
+fn input(level: Level) -> Result<(), Failed> {
+    let bench = Bench::new(level);
+    let input = vec![b'x'; 1 << 20];
+    for (script, expected) in [("wc -c", "1048576"), ("head -c 3", "xxx"), ("echo no", "no")] {
+        let mut text = Text::default();
+        let cancel = Cancel::new()?;
+        run(&bench.job(script), &input, &mut text, &cancel).map_err(|error| error.to_string())?;
+        assert_eq!(String::from_utf8_lossy(&text.output).trim(), expected);
+    }
+    Ok(())
+}

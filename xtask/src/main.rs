@@ -14,6 +14,7 @@
 
 mod arrows;
 mod docs;
+mod engines;
 mod project;
 mod provision;
 mod skills;

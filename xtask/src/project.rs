@@ -28,6 +28,7 @@ pub(crate) struct Project {
     cargo: OsString,
     path: OsString,
     variables: Vec<(&'static str, OsString)>,
+    inherited: Vec<(OsString, OsString)>,
     /// Whether an automated service, not a person, waits for the result.
     pub(crate) unattended: bool,
 }
@@ -39,6 +40,7 @@ impl Project {
             env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
         let root = Path::new(&manifest).parent().map_or_else(|| ".".into(), Path::to_path_buf);
         let mut project = Self::at(root, env::var_os("PATH").unwrap_or_default());
+        project.inherited = env::vars_os().collect();
         if let Some(cargo) = env::var_os("CARGO") {
             project.cargo = cargo;
         }
@@ -62,7 +64,14 @@ impl Project {
         folders.extend(env::split_paths(&search_path));
         // A folder with a `:` in its name cannot be on a search path: then the tools are left out.
         let path = env::join_paths(folders).unwrap_or(search_path);
-        Self { root, cargo: "cargo".into(), path, variables: Vec::new(), unattended: false }
+        Self {
+            root,
+            cargo: "cargo".into(),
+            path,
+            variables: Vec::new(),
+            inherited: Vec::new(),
+            unattended: false,
+        }
     }
 
     /// A file or folder of the repository.
@@ -78,6 +87,13 @@ impl Project {
     /// Gives every program that is started from now on a variable.
     pub(crate) fn set(&mut self, variable: &'static str, value: impl Into<OsString>) {
         self.variables.push((variable, value.into()));
+    }
+
+    /// The value of a variable that programs started from now on have.
+    pub(crate) fn variable(&self, name: &str) -> Option<OsString> {
+        let set = self.variables.iter().rev().find(|(variable, _)| *variable == name);
+        let inherited = || self.inherited.iter().find(|(variable, _)| variable == name);
+        set.map(|(_, value)| value.clone()).or_else(|| inherited().map(|(_, value)| value.clone()))
     }
 
     /// The program called `name`, if there is one on the search path.

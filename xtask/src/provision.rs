@@ -61,6 +61,36 @@ const NEEDS: &[Need] = &[
         source: Source::Debian(Sign::Installed),
     },
     Need {
+        package: "docker.io",
+        reason: "a container engine for tests",
+        source: Source::Debian(Sign::Program("dockerd")),
+    },
+    Need {
+        package: "podman",
+        reason: "another one, which speaks the same API and differs in details",
+        source: Source::Debian(Sign::Program("podman")),
+    },
+    Need {
+        package: "runc",
+        reason: "starts containers for both",
+        source: Source::Debian(Sign::Program("runc")),
+    },
+    Need {
+        package: "conmon",
+        reason: "watches the containers of Podman",
+        source: Source::Debian(Sign::Program("conmon")),
+    },
+    Need {
+        package: "catatonit",
+        reason: "the first process of a container that asks Podman for one",
+        source: Source::Debian(Sign::Program("catatonit")),
+    },
+    Need {
+        package: "netavark",
+        reason: "Podman looks for it even if no container has a network",
+        source: Source::Debian(Sign::File("/usr/lib/podman/netavark")),
+    },
+    Need {
         package: "ca-certificates",
         reason: "the roots that TLS connections are checked against",
         source: Source::Debian(Sign::File("/etc/ssl/certs/ca-certificates.crt")),
@@ -195,7 +225,7 @@ mod tests {
     fn an_empty_machine_misses_everything() {
         insta::assert_snapshot!(
             missing_beside(&[], |_| None),
-            @"python3 dash mawk busybox-static cargo-deny"
+            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit cargo-deny"
         );
     }
 
@@ -206,15 +236,18 @@ mod tests {
                 let asks_debian = command.get_program() == "dpkg-query";
                 Some(if asks_debian { "installed" } else { "cargo-deny 0.20.2\n" }.to_owned())
             }),
-            @"dash mawk"
+            @"dash mawk docker.io podman runc conmon catatonit"
         );
     }
 
     #[test]
     fn another_version_or_another_package_will_not_do() {
-        let programs = ["python3", "dash", "mawk", "busybox", "cargo-deny"];
+        let programs = [
+            ["python3", "dash", "mawk", "busybox", "cargo-deny"],
+            ["dockerd", "podman", "runc", "conmon", "catatonit"],
+        ];
         let other: fn(Command) -> Option<String> = |_| Some("cargo-deny 0.14.2".to_owned());
-        assert_eq!(missing_beside(&programs, other), "busybox-static cargo-deny");
+        assert_eq!(missing_beside(&programs.concat(), other), "busybox-static cargo-deny");
     }
 
     #[test]
@@ -237,7 +270,7 @@ mod tests {
         let needs = NEEDS.iter().collect::<Vec<_>>();
         insta::assert_snapshot!(
             debian_packages(&needs).join(" "),
-            @"python3 dash mawk busybox-static ca-certificates"
+            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit netavark ca-certificates"
         );
     }
 }

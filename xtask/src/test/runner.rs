@@ -13,6 +13,7 @@ use anyhow::{Context, Result};
 use super::skips;
 use super::steps::{STEPS, Step, select};
 use super::summary::{Finished, Outcome, Summary};
+use crate::engines::{self, Engines};
 use crate::project::Project;
 use crate::provision;
 
@@ -47,10 +48,19 @@ pub(crate) fn run(mut project: Project, options: &Options) -> Result<ExitCode> {
     project.set(REPORTS, reports.path());
 
     let mut finished = Vec::new();
+    let mut engines = None;
+    let uses_engines = steps.iter().any(|step| step.uses_engines);
     if options.provision {
-        finished.push(timed("provision", || provision::run(&project).map(|()| Outcome::Passed)));
+        finished.push(timed("provision", || {
+            provision::run(&project)?;
+            engines = uses_engines.then(|| Engines::start(&mut project)).transpose()?;
+            Ok(Outcome::Passed)
+        }));
+    } else if uses_engines {
+        engines::find(&mut project);
     }
     run_all(&steps, &project, &mut finished);
+    drop(engines);
 
     let skipped = fs::read_to_string(skips.path()).context("cannot read the file for skips")?;
     let summary = Summary {
@@ -108,7 +118,7 @@ mod tests {
 
     const fn step(name: &'static str, after: Option<&'static str>) -> Step {
         let run: fn(&Project) -> Result<Outcome> = |_| Ok(Outcome::Passed);
-        Step { name, about: "", subject: None, after, run }
+        Step { name, about: "", subject: None, after, uses_engines: false, run }
     }
 
     /// What becomes of `steps`, a line each, without the time.
@@ -153,6 +163,7 @@ mod tests {
         arrows         crates use each other as the architecture allows
         skills         the tests of the bundled skills pass
         deny           licenses, duplicates and sources of dependencies
+        engines        the container engines run the test images
         clippy         neither the compiler nor clippy complains
         build          binaries and tests compile
         tests          unit and integration tests pass

@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 
 use super::summary::Outcome;
 use crate::project::{Project, shown};
-use crate::{arrows, docs, skills};
+use crate::{arrows, docs, engines, skills};
 
 /// One check.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub(super) struct Step {
     pub(super) subject: Option<&'static str>,
     /// The step whose failure makes this one pointless.
     pub(super) after: Option<&'static str>,
+    /// Whether it makes use of container engines.
+    pub(super) uses_engines: bool,
     /// Does it. An error is a failure.
     pub(super) run: fn(&Project) -> Result<Outcome>,
 }
@@ -33,7 +35,7 @@ impl Step {
         about: &'static str,
         run: fn(&Project) -> Result<Outcome>,
     ) -> Self {
-        Self { name, about, subject: None, after: None, run }
+        Self { name, about, subject: None, after: None, uses_engines: false, run }
     }
 
     const fn about_file(self, subject: &'static str) -> Self {
@@ -42,6 +44,10 @@ impl Step {
 
     const fn after_build(self) -> Self {
         Self { after: Some(BUILD), ..self }
+    }
+
+    const fn with_engines(self) -> Self {
+        Self { uses_engines: true, ..self }
     }
 
     /// What is missing for the step to make sense in this checkout.
@@ -60,13 +66,15 @@ pub(super) const STEPS: &[Step] = &[
     }),
     Step::new("skills", "the tests of the bundled skills pass", skills::test).about_file("skills"),
     Step::new("deny", "licenses, duplicates and sources of dependencies", deny),
+    Step::new("engines", "the container engines run the test images", engines::check)
+        .with_engines(),
     Step::new("clippy", "neither the compiler nor clippy complains", |project| {
         cargo(project, "clippy --workspace --all-targets -- -D warnings")
     }),
     Step::new(BUILD, "binaries and tests compile", |project| {
         cargo(project, "build --workspace --bins --tests")
     }),
-    Step::new("tests", "unit and integration tests pass", tests).after_build(),
+    Step::new("tests", "unit and integration tests pass", tests).after_build().with_engines(),
     Step::new("doctests", "the examples in the documentation work", |project| {
         cargo(project, "test --workspace --doc")
     })
@@ -155,7 +163,7 @@ mod tests {
     fn everything_runs_except_what_has_no_subject_here() {
         insta::assert_snapshot!(
             selected(&[]),
-            @"fmt arrows skills deny clippy build tests doctests cli-reference doc"
+            @"fmt arrows skills deny engines clippy build tests doctests cli-reference doc"
         );
     }
 
@@ -168,7 +176,7 @@ mod tests {
     fn an_unknown_step_is_refused_with_the_known_ones() {
         insta::assert_snapshot!(
             selected(&["test"]),
-            @"error: there is no step `test`; the steps are fmt, arrows, skills, deny, clippy, build, tests, doctests, cli-reference, doc, fuzz-check"
+            @"error: there is no step `test`; the steps are fmt, arrows, skills, deny, engines, clippy, build, tests, doctests, cli-reference, doc, fuzz-check"
         );
     }
 

@@ -56,11 +56,15 @@ pub struct Grant {
 pub enum Network {
     /// None, not even to itself across runs.
     None,
-    /// One listening socket on the loopback, handed to the caller, who decides what passes.
+    /// One listening socket on the loopback, at [`PROXY_PORT`], handed to the caller, who decides what
+    /// passes.
     Proxy,
     /// Everything the machine can reach.
     Host,
 }
+
+/// Where a program finds its proxy, on the loopback of its own network.
+pub const PROXY_PORT: u16 = 3128;
 
 /// Denies everything, then grants.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

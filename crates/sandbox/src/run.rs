@@ -1,6 +1,7 @@
 //! Seeing a program to its end: input in, output out, within its time.
 
 use std::io::{self, Write};
+use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -27,10 +28,15 @@ pub enum Stream {
     Error,
 }
 
-/// Takes what a program writes, as it comes.
-pub trait Output {
-    /// Takes some bytes of a stream.
-    fn take(&mut self, stream: Stream, bytes: &[u8]);
+/// Is told of a program while it runs.
+pub trait Observer {
+    /// It wrote some bytes to a stream.
+    fn output(&mut self, stream: Stream, bytes: &[u8]);
+
+    /// It started, with a proxy at [`PROXY_PORT`](crate::PROXY_PORT) of its own loopback that is to be served here.
+    fn proxy(&mut self, listener: TcpListener) {
+        drop(listener);
+    }
 }
 
 /// How a run went.
@@ -56,14 +62,17 @@ pub struct Outcome {
 pub fn run(
     job: &Job,
     input: &[u8],
-    output: &mut dyn Output,
+    observer: &mut dyn Observer,
     cancel: &Cancel,
 ) -> Result<Outcome, SpawnError> {
     let started = Instant::now();
     let (pipes, stdio) = pipes(input.is_empty()).map_err(SpawnError::Helper)?;
-    let child = spawn(job, &stdio)?;
+    let mut child = spawn(job, &stdio)?;
     drop(stdio);
-    let mut run = Run { pipes, input, output, stopped: None, cancelled: false };
+    if let Some(listener) = child.take_listener() {
+        observer.proxy(listener);
+    }
+    let mut run = Run { pipes, input, observer, stopped: None, cancelled: false };
     let ended = run.follow(child, started + job.limits.wall, cancel).map_err(SpawnError::Lost)?;
     let timed_out = run.stopped.is_some() && !run.cancelled;
     let mut outcome =
@@ -100,7 +109,7 @@ fn pipes(no_input: bool) -> io::Result<(Pipes, Stdio)> {
 struct Run<'a> {
     pipes: Pipes,
     input: &'a [u8],
-    output: &'a mut dyn Output,
+    observer: &'a mut dyn Observer,
     /// When the tree was asked to end.
     stopped: Option<Instant>,
     cancelled: bool,
@@ -166,10 +175,10 @@ impl Run<'_> {
 
     fn transfer(&mut self, ready: Ready, chunk: &mut [u8]) -> io::Result<()> {
         if ready.output {
-            read_some(&mut self.pipes.output, Stream::Output, chunk, self.output);
+            read_some(&mut self.pipes.output, Stream::Output, chunk, self.observer);
         }
         if ready.error {
-            read_some(&mut self.pipes.error, Stream::Error, chunk, self.output);
+            read_some(&mut self.pipes.error, Stream::Error, chunk, self.observer);
         }
         if ready.input
             && let Some(pipe) = self.pipes.input.take()
@@ -201,7 +210,7 @@ impl Run<'_> {
                 let mut polled = [PollFd::new(open, PollFlags::IN)];
                 match poll(&mut polled, Some(&left)) {
                     Ok(0) | Err(_) => break,
-                    Ok(_) => read_some(pipe, stream, chunk, self.output),
+                    Ok(_) => read_some(pipe, stream, chunk, self.observer),
                 }
             }
         }
@@ -222,12 +231,12 @@ fn read_some(
     pipe: &mut Option<OwnedFd>,
     stream: Stream,
     chunk: &mut [u8],
-    output: &mut dyn Output,
+    observer: &mut dyn Observer,
 ) {
     let Some(open) = pipe else { return };
     match rustix::io::read(open, &mut *chunk) {
         Ok(0) => *pipe = None,
-        Ok(count) => output.take(stream, &chunk[..count]),
+        Ok(count) => observer.output(stream, &chunk[..count]),
         Err(rustix::io::Errno::INTR) => {}
         Err(_broken) => *pipe = None,
     }

@@ -9,7 +9,7 @@ use rustix::process::{DumpableBehavior, Pid, WaitOptions, set_dumpable_behavior,
 
 use super::launch::{Files, Step, launch};
 use super::{OrFail, filter, identity, mounts, rules, sys};
-use crate::policy::Network;
+use crate::policy::{Network, PROXY_PORT};
 use crate::wire::{self, Failure, Order, Stage};
 
 /// Runs as the first process until the program ended; tells the warden every step.
@@ -59,7 +59,7 @@ pub(super) fn hand_over(
 /// A socket on the loopback of the program's network, which nobody else can reach.
 fn listen() -> Result<TcpListener, Failure> {
     let listener =
-        sys::enable_loopback().and_then(|()| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)));
+        sys::enable_loopback().and_then(|()| TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT)));
     listener.or_fail(Stage::Network, "loopback")
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use metier_sandbox::{
-    Access, Cancel, Job, Level, Limits, Network, Outcome, Output, Policy, Program, SpawnError,
+    Access, Cancel, Job, Level, Limits, Network, Observer, Outcome, Policy, Program, SpawnError,
     Stream, run, unprivileged_owner,
 };
 use tempfile::TempDir;
@@ -92,8 +92,8 @@ pub(crate) struct Text {
     pub(crate) error: Vec<u8>,
 }
 
-impl Output for Text {
-    fn take(&mut self, stream: Stream, bytes: &[u8]) {
+impl Observer for Text {
+    fn output(&mut self, stream: Stream, bytes: &[u8]) {
         match stream {
             Stream::Output => self.output.extend_from_slice(bytes),
             Stream::Error => self.error.extend_from_slice(bytes),

@@ -1,0 +1,227 @@
+//! The environment of a run: what metier sets, what the configuration adds, what the caller may add.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use thiserror::Error;
+
+use crate::encode::file_name;
+use crate::path::Inside;
+
+/// Folders of the system in which programs are looked for.
+const SYSTEM_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Names that decide what a program loads or how a shell reads, and that nobody may set.
+const BLOCKED: [&str; 34] = [
+    "BASHOPTS",
+    "BASH_ENV",
+    "CDPATH",
+    "CURL_CA_BUNDLE",
+    "ENV",
+    "GCONV_PATH",
+    "GLOBIGNORE",
+    "HOSTALIASES",
+    "IFS",
+    "JAVA_TOOL_OPTIONS",
+    "LOCALDOMAIN",
+    "LOCPATH",
+    "MALLOC_TRACE",
+    "NIS_PATH",
+    "NLSPATH",
+    "NODE_EXTRA_CA_CERTS",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "PERL5DB",
+    "PERL5LIB",
+    "PERL5OPT",
+    "PROMPT_COMMAND",
+    "PS4",
+    "PYTHONHOME",
+    "PYTHONINSPECT",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+    "REQUESTS_CA_BUNDLE",
+    "RES_OPTIONS",
+    "RUBYLIB",
+    "RUBYOPT",
+    "SHELLOPTS",
+    "SSLKEYLOGFILE",
+    "TMPDIR",
+];
+/// What blocked names begin with.
+const BLOCKED_PREFIXES: [&str; 9] =
+    ["BASH_FUNC_", "DYLD_", "GIT_", "LD_", "METIER_", "NPM_CONFIG_", "PIP_", "SSL_CERT_", "UV_"];
+/// Names that say how to reach the network.
+const PROXIES: [&str; 5] = ["ALL_PROXY", "FTP_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"];
+
+/// Why a variable is refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum VariableError {
+    /// No program could read it.
+    #[error("`{0}` is not a name for a variable; use letters, digits and `_`")]
+    Name(String),
+    /// It has a zero byte.
+    #[error("the value of `{0}` has a zero byte")]
+    Value(String),
+    /// It would change what runs, or how.
+    #[error("`{0}` may not be set for a run; it decides what programs load or where they look")]
+    Blocked(String),
+    /// It is set already.
+    #[error("`{0}` is set by metier or the configuration and may not be changed by a call")]
+    Taken(String),
+}
+
+/// Everything that goes into the environment.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Surroundings {
+    pub(crate) skill: String,
+    pub(crate) run: Inside,
+    /// From the configuration, already checked.
+    pub(crate) configured: Vec<(String, String)>,
+    /// From the call, already checked.
+    pub(crate) called: BTreeMap<String, String>,
+}
+
+impl Surroundings {
+    /// The variables for a program that finds the workspace at a place.
+    pub(crate) fn variables(&self, root: &Path, proxy: Option<&str>) -> Vec<(String, String)> {
+        let place = |inside: &str| Inside::known(inside).under(root).display().to_string();
+        let skill = format!("skills/{}", file_name(&self.skill));
+        let run = self.run.as_str();
+        let path = format!(
+            "{}:{SYSTEM_PATH}:{}",
+            place(&format!("{skill}/.venv/bin")),
+            place(&format!("{skill}/bin"))
+        );
+        let mut variables = vec![
+            ("HOME".to_owned(), place("work/.home")),
+            ("LANG".to_owned(), "C.UTF-8".to_owned()),
+            ("OUTPUT_DIR".to_owned(), place("out")),
+            ("PATH".to_owned(), path),
+            ("RUN_DIR".to_owned(), place(run)),
+            ("SKILLS_DIR".to_owned(), place("skills")),
+            ("SKILL_NAME".to_owned(), self.skill.clone()),
+            ("TMPDIR".to_owned(), place(&format!("{run}/tmp"))),
+            ("WORKSPACE_DIR".to_owned(), place("")),
+            ("WORK_DIR".to_owned(), place("work")),
+        ];
+        if let Some(proxy) = proxy {
+            let names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
+            for name in names {
+                variables.push((name.to_owned(), proxy.to_owned()));
+                variables.push((name.to_lowercase(), proxy.to_owned()));
+            }
+        }
+        variables.extend(self.configured.iter().cloned());
+        variables.extend(self.called.iter().map(|(name, value)| (name.clone(), value.clone())));
+        variables
+    }
+}
+
+/// Names that metier sets itself.
+const OWN: [&str; 10] = [
+    "HOME",
+    "LANG",
+    "OUTPUT_DIR",
+    "PATH",
+    "RUN_DIR",
+    "SKILLS_DIR",
+    "SKILL_NAME",
+    "TMPDIR",
+    "WORKSPACE_DIR",
+    "WORK_DIR",
+];
+
+/// Checks variables of the configuration.
+///
+/// # Errors
+///
+/// For the first that may not be set.
+pub fn check_configured(variables: &[(String, String)]) -> Result<(), VariableError> {
+    variables.iter().try_for_each(|(name, value)| check(name, value))
+}
+
+/// Checks variables of a call.
+///
+/// # Errors
+///
+/// For the first that may not be set, or is set already.
+pub fn check_called(
+    called: &BTreeMap<String, String>,
+    configured: &[(String, String)],
+) -> Result<(), VariableError> {
+    for (name, value) in called {
+        check(name, value)?;
+        if configured.iter().any(|(other, _)| other == name) {
+            return Err(VariableError::Taken(name.clone()));
+        }
+    }
+    Ok(())
+}
+
+fn check(name: &str, value: &str) -> Result<(), VariableError> {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if name.is_empty() || !name.bytes().all(is_word) || name.as_bytes()[0].is_ascii_digit() {
+        return Err(VariableError::Name(name.escape_debug().to_string()));
+    }
+    if value.contains('\0') {
+        return Err(VariableError::Value(name.to_owned()));
+    }
+    if OWN.contains(&name) {
+        return Err(VariableError::Taken(name.to_owned()));
+    }
+    let upper = name.to_ascii_uppercase();
+    let blocked = BLOCKED.contains(&&*upper)
+        || PROXIES.contains(&&*upper)
+        || BLOCKED_PREFIXES.iter().any(|prefix| upper.starts_with(prefix));
+    if blocked { Err(VariableError::Blocked(name.to_owned())) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_decides_what_is_loaded_may_not_be_set() {
+        for name in [
+            "LD_PRELOAD",
+            "ld_preload",
+            "LD_AUDIT",
+            "DYLD_INSERT_LIBRARIES",
+            "BASH_ENV",
+            "ENV",
+            "PS4",
+            "SHELLOPTS",
+            "GIT_SSH_COMMAND",
+            "PYTHONPATH",
+            "NODE_OPTIONS",
+            "https_proxy",
+            "NO_PROXY",
+            "SSL_CERT_FILE",
+            "BASH_FUNC_ls%%",
+            "PATH",
+            "HOME",
+            "WORK_DIR",
+            "TMPDIR",
+            "A=B",
+            "",
+            "1A",
+            "A B",
+            "METIER_HOME",
+        ] {
+            assert!(check(name, "x").is_err(), "{name}");
+        }
+        for name in ["A", "_x", "API_KEY", "DEBUG", "LDAP", "EDITOR"] {
+            assert_eq!(check(name, "x"), Ok(()), "{name}");
+        }
+        assert!(check("A", "x\0y").is_err());
+    }
+
+    #[test]
+    fn a_call_may_not_change_what_was_configured() {
+        let configured = vec![("TOKEN".to_owned(), "secret".to_owned())];
+        let called = BTreeMap::from([("TOKEN".to_owned(), "other".to_owned())]);
+        assert_eq!(check_called(&called, &configured), Err(VariableError::Taken("TOKEN".into())));
+    }
+}

@@ -1,0 +1,198 @@
+//! The executors on this machine: the sandbox, and the host itself.
+
+use std::ffi::OsString;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+
+use metier_sandbox::{
+    Access, Job, Level, Network as Reach, Observer, Outcome, PROXY_PORT, Policy, Program,
+    SpawnError, Stream, run,
+};
+use tokio::runtime::Handle;
+
+use super::{
+    ExecuteError, Executed, Execution, Firmness, Network, StagedTree, VIEW, Watch, not_promised,
+};
+use crate::layout::WRITABLE;
+use crate::proxy::{Proxy, ProxyOptions, Refusal};
+use crate::request::Confinement;
+use crate::stage::copy_staged;
+
+/// Runs commands on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LocalExecutor {
+    /// Confined by the kernel.
+    Sandbox(Firmness),
+    /// Not confined.
+    Host,
+}
+
+impl LocalExecutor {
+    /// Runs a command as firmly as it can.
+    pub(crate) fn execute(
+        self,
+        execution: &Execution,
+        watch: &mut Watch,
+    ) -> Result<Executed, ExecuteError> {
+        let firmness = match self {
+            Self::Host => return execute_at(Level::None, "host", execution, watch),
+            Self::Sandbox(firmness) => firmness,
+        };
+        let missing = match execute_at(Level::Full, "sandbox", execution, watch) {
+            Err(ExecuteError::Spawn(missing @ SpawnError::Unavailable(_))) => missing,
+            result => return result,
+        };
+        if firmness.require_full {
+            return Err(ExecuteError::Required { missing });
+        }
+        let missing = match execute_at(Level::Landlock, "sandbox", execution, watch) {
+            Err(ExecuteError::Spawn(missing @ SpawnError::Unavailable(_))) => missing,
+            result => return result,
+        };
+        if !firmness.degrade {
+            return Err(ExecuteError::NoSandbox { missing });
+        }
+        execute_at(Level::None, "sandbox", execution, watch)
+    }
+}
+
+fn execute_at(
+    level: Level,
+    executor: &'static str,
+    execution: &Execution,
+    watch: &mut Watch,
+) -> Result<Executed, ExecuteError> {
+    let reach = match (&execution.network, level) {
+        (Network::None, _) => Reach::None,
+        (Network::Host, _) => Reach::Host,
+        (Network::Listed(..), Level::Full) => Reach::Proxy,
+        (Network::Listed(..), _) => return Err(ExecuteError::NoProxy),
+    };
+    let root = execution.workspace.root();
+    let view = if level == Level::Full { PathBuf::from(VIEW) } else { root.to_owned() };
+    if level != Level::Full {
+        copy_trees(execution)?;
+    }
+    let policy = policy(level, execution, &view).network(reach);
+    let shell = shell().ok_or(ExecuteError::NoShell)?;
+    let arguments = vec![shell.to_owned(), "-c".to_owned(), execution.command.clone()];
+    let directory = execution.directory.under(&view);
+    let proxy = (reach == Reach::Proxy).then(|| format!("http://127.0.0.1:{PROXY_PORT}"));
+    let environment = execution.surroundings.variables(&view, proxy.as_deref());
+    let program = Program {
+        arguments: arguments.iter().map(OsString::from).collect(),
+        environment: environment
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect(),
+        directory: directory.clone(),
+    };
+    let confinement = confinement(executor, level, &policy, &execution.network);
+    let job = Job { program, policy, limits: execution.limits };
+    let cancel = watch.cancel.clone();
+    let mut attendant = Attendant { watch, network: &execution.network, proxy: None };
+    let outcome = run(&job, &execution.input, &mut attendant, &cancel)?;
+    let refused_addresses = attendant.stop_proxy();
+    let Outcome { ended, timed_out, cancelled, duration } = outcome;
+    Ok(Executed {
+        ended,
+        timed_out,
+        cancelled,
+        duration,
+        arguments,
+        directory: directory.display().to_string(),
+        confinement,
+        refused_addresses,
+    })
+}
+
+/// Is there while a program runs.
+struct Attendant<'a> {
+    watch: &'a mut Watch,
+    network: &'a Network,
+    proxy: Option<Proxy>,
+}
+
+impl Observer for Attendant<'_> {
+    fn output(&mut self, stream: Stream, bytes: &[u8]) {
+        (self.watch.output)(stream, bytes);
+    }
+
+    fn proxy(&mut self, listener: TcpListener) {
+        if let Network::Listed(allowed, _) = self.network {
+            // Without it the program has no network, which is what it is told by its errors.
+            self.proxy = Proxy::start(listener, allowed.clone(), ProxyOptions::STANDARD).ok();
+        }
+    }
+}
+
+impl Attendant<'_> {
+    fn stop_proxy(&mut self) -> Vec<Refusal> {
+        let proxy = self.proxy.take();
+        proxy.map(|proxy| Handle::current().block_on(proxy.stop())).unwrap_or_default()
+    }
+}
+
+/// The shell that runs commands.
+fn shell() -> Option<&'static str> {
+    let shells = ["/bin/bash", "/usr/bin/bash", "/bin/sh", "/usr/bin/sh"];
+    shells.into_iter().find(|shell| Path::new(shell).exists())
+}
+
+/// What a run may reach.
+fn policy(level: Level, execution: &Execution, view: &Path) -> Policy {
+    let root = execution.workspace.root();
+    let mut policy = Policy::deny_all(level).with_system();
+    for StagedTree { folder, content, .. } in &execution.staged {
+        let inside = Path::new("skills").join(folder);
+        let source = if level == Level::Full { content.clone() } else { root.join(&inside) };
+        policy = policy.grant(&source, &view.join(inside), Access::Read);
+    }
+    let run = execution.surroundings.run.as_str();
+    for folder in WRITABLE.into_iter().chain([run]) {
+        policy = policy.grant(&root.join(folder), &view.join(folder), Access::Write);
+    }
+    policy
+}
+
+/// Puts copies of the staged trees into the workspace, where they are not mounted.
+fn copy_trees(execution: &Execution) -> Result<(), ExecuteError> {
+    let workspace = &execution.workspace;
+    let _lock = workspace.lock()?;
+    let mut metadata = workspace.metadata()?;
+    let mut changed = false;
+    for StagedTree { folder, digest, content } in &execution.staged {
+        let target = workspace.root().join("skills").join(folder);
+        if metadata.skills.get(folder) != Some(digest) || !target.is_dir() {
+            copy_staged(content, &target)?;
+            metadata.skills.insert(folder.clone(), digest.clone());
+            changed = true;
+        }
+    }
+    if changed {
+        workspace.save(&metadata)?;
+    }
+    Ok(())
+}
+
+fn confinement(
+    executor: &'static str,
+    level: Level,
+    policy: &Policy,
+    network: &Network,
+) -> Confinement {
+    let shown = |access| policy.reachable(access).map(|path| path.display().to_string()).collect();
+    Confinement {
+        executor,
+        level: (executor == "sandbox").then_some(level),
+        readable: shown(Access::Read),
+        writable: shown(Access::Write),
+        network: match network {
+            Network::None if level == Level::None => "host".to_owned(),
+            Network::None => "none".to_owned(),
+            Network::Host => "host".to_owned(),
+            Network::Listed(_, entries) => entries.join(" "),
+        },
+        not_promised: not_promised(level),
+    }
+}

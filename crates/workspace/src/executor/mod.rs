@@ -1,0 +1,128 @@
+//! Executors: who runs a command, and how firmly it is held.
+
+mod local;
+
+use std::path::PathBuf;
+
+use metier_sandbox::{Cancel, Ended, Level, Limits, SpawnError, Stream};
+use thiserror::Error;
+
+use crate::environment::Surroundings;
+use crate::layout::Workspace;
+use crate::path::Inside;
+use crate::proxy::{AllowList, Refusal};
+use crate::request::Confinement;
+
+pub use local::LocalExecutor;
+
+/// Where the workspace is for a program that sees a file system of its own.
+pub(crate) const VIEW: &str = "/workspace";
+
+/// What network runs have.
+#[derive(Clone, Debug, Default)]
+pub enum Network {
+    /// None.
+    #[default]
+    None,
+    /// What the machine has.
+    Host,
+    /// Addresses on a list, through a proxy.
+    Listed(AllowList, Vec<String>),
+}
+
+/// A command that is ready to run.
+#[derive(Debug)]
+pub(crate) struct Execution {
+    pub(crate) workspace: Workspace,
+    /// Staged trees by the name of their folder in `skills/`, and their digest.
+    pub(crate) staged: Vec<StagedTree>,
+    /// The command, for a shell.
+    pub(crate) command: String,
+    pub(crate) directory: Inside,
+    pub(crate) surroundings: Surroundings,
+    pub(crate) input: Vec<u8>,
+    pub(crate) limits: Limits,
+    pub(crate) network: Network,
+}
+
+/// A staged tree.
+#[derive(Clone, Debug)]
+pub(crate) struct StagedTree {
+    pub(crate) folder: String,
+    pub(crate) digest: String,
+    pub(crate) content: PathBuf,
+}
+
+/// How a command went.
+#[derive(Debug)]
+pub(crate) struct Executed {
+    pub(crate) ended: Ended,
+    pub(crate) timed_out: bool,
+    pub(crate) cancelled: bool,
+    pub(crate) duration: std::time::Duration,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) directory: String,
+    pub(crate) confinement: Confinement,
+    pub(crate) refused_addresses: Vec<Refusal>,
+}
+
+/// Why a command could not be run.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ExecuteError {
+    /// It could not be started.
+    #[error(transparent)]
+    Spawn(#[from] SpawnError),
+    /// The level that is required is not to be had.
+    #[error("{missing}; `exec.require = \"full\"` forbids level `landlock`")]
+    Required {
+        /// What is missing.
+        missing: SpawnError,
+    },
+    /// Not even the lesser level is to be had.
+    #[error(
+        "{missing}; use another executor (`--executor container`), or run unconfined by setting `exec.degrade = true`"
+    )]
+    NoSandbox {
+        /// What is missing.
+        missing: SpawnError,
+    },
+    /// A list of addresses cannot be enforced.
+    #[error(
+        "`exec.network` with a list of addresses needs the sandbox at level `full`; set it to `none` or `host`"
+    )]
+    NoProxy,
+    /// Something on disk is not as it should be.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// There is no shell.
+    #[error("there is neither `bash` nor `sh` to run the command with")]
+    NoShell,
+}
+
+/// What the sandbox does when it cannot be as firm as it wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Firmness {
+    /// Nothing less than namespaces will do.
+    pub require_full: bool,
+    /// With nothing at all it runs anyway.
+    pub degrade: bool,
+}
+
+/// Takes what a command writes, as it comes.
+pub type Live = Box<dyn FnMut(Stream, &[u8]) + Send>;
+
+/// What is watched while a command runs.
+pub(crate) struct Watch {
+    pub(crate) cancel: Cancel,
+    pub(crate) output: Live,
+}
+
+/// What a level or executor does not promise.
+pub(crate) fn not_promised(level: Level) -> Vec<&'static str> {
+    match level {
+        Level::Full => Vec::new(),
+        Level::Landlock => vec!["hides the list of processes"],
+        Level::None => vec!["confines files", "confines the network", "hides processes"],
+    }
+}

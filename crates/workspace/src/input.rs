@@ -1,0 +1,424 @@
+//! Bringing files in: artifacts, files of the host, of the workspace and of staged skills.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Mode, OFlags, openat, symlinkat, unlinkat};
+use thiserror::Error;
+use tokio::io::AsyncWriteExt;
+
+use crate::artifact::{ArtifactError, ArtifactRef, ArtifactStore, Owner};
+use crate::encode::file_name;
+use crate::layout::{Workspace, give_open_to_program, open_beneath};
+use crate::path::{Inside, Meaning, PathError, resolve};
+use crate::record::RecordedFile;
+use crate::request::{InputMode, InputSpec};
+
+/// Largest input, in bytes.
+const MAX_BYTES: u64 = 1 << 30;
+/// Most files of a folder that is brought in.
+const MAX_FILES: usize = 10_000;
+
+/// Why an input was refused.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum InputError {
+    /// Where it should go, or where it is, leaves the workspace.
+    #[error("input `{from}`: {source}")]
+    Path {
+        /// The input.
+        from: String,
+        /// Why.
+        source: PathError,
+    },
+    /// The reference is none.
+    #[error(
+        "input `{0}` is none of `artifact://name`, `host:///path`, `workspace://path` and `skill://name/path`"
+    )]
+    Scheme(String),
+    /// The host's file is not in a folder that may be read.
+    #[error(
+        "input `{0}` is not in a folder that runs may read; add its folder to `exec.host_inputs`"
+    )]
+    NotAllowed(String),
+    /// The target is not in a folder that can be written.
+    #[error("input `{from}` cannot go to `{to}`; it may go below `work/` or `out/`")]
+    Target {
+        /// The input.
+        from: String,
+        /// Where it should go.
+        to: String,
+    },
+    /// There is no such skill in this run.
+    #[error("input `{0}` names a skill that is not part of this run")]
+    NoSkill(String),
+    /// It is larger, or has more files, than an input may.
+    #[error("input `{0}` has more than {MAX_FILES} files or {MAX_BYTES} bytes")]
+    TooLarge(String),
+    /// The artifact cannot be had.
+    #[error("input `{from}`: {source}")]
+    Artifact {
+        /// The input.
+        from: String,
+        /// Why.
+        source: ArtifactError,
+    },
+    /// It cannot be read or written.
+    #[error("input `{from}`: {source}")]
+    Io {
+        /// The input.
+        from: String,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// What inputs are brought in with.
+pub(crate) struct Intake<'a> {
+    pub(crate) workspace: &'a Workspace,
+    pub(crate) artifacts: &'a dyn ArtifactStore,
+    pub(crate) owner: &'a Owner,
+    /// Staged trees by name.
+    pub(crate) staged: &'a [(String, PathBuf)],
+    /// Folders of the host from which files may be taken.
+    pub(crate) host_inputs: &'a [PathBuf],
+    /// Whether a program sees the host's files under their own paths.
+    pub(crate) sees_host: bool,
+    pub(crate) run: &'a Inside,
+}
+
+/// What bringing in gave.
+#[derive(Debug, Default)]
+pub(crate) struct BroughtIn {
+    pub(crate) files: Vec<RecordedFile>,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Where an input is.
+enum Source {
+    Artifact(ArtifactRef),
+    Open(OwnedFd, Option<String>),
+}
+
+impl Intake<'_> {
+    /// Brings all inputs in, in order.
+    pub(crate) async fn bring_in(&self, inputs: &[InputSpec]) -> Result<BroughtIn, InputError> {
+        let mut brought = BroughtIn::default();
+        for input in inputs {
+            match self.source(input)? {
+                Source::Artifact(reference) => {
+                    let to = self.target(input)?;
+                    self.bring_artifact(input, reference, &to, &mut brought).await?;
+                }
+                Source::Open(source, link) => {
+                    self.link_or_copy(input, source, link, &mut brought)?;
+                }
+            }
+        }
+        Ok(brought)
+    }
+
+    /// Where an input goes.
+    fn target(&self, input: &InputSpec) -> Result<Inside, InputError> {
+        let fail = |source| InputError::Path { from: input.from.clone(), source };
+        let name = input.from.rsplit('/').find(|name| !name.is_empty()).unwrap_or_default();
+        let name = name.rsplit_once('@').map_or(name, |(before, version)| {
+            let is_version = !version.is_empty() && version.bytes().all(|it| it.is_ascii_digit());
+            if is_version && input.from.starts_with("artifact://") { before } else { name }
+        });
+        let text = match input.to.as_deref() {
+            None | Some("" | "." | "inputs" | "inputs/") => format!("work/inputs/{name}"),
+            Some(to) => match to.strip_prefix("inputs/") {
+                Some(rest) => format!("work/inputs/{rest}"),
+                None if to.ends_with('/') => format!("{to}{name}"),
+                None => to.to_owned(),
+            },
+        };
+        let root = Inside::default();
+        let place = resolve(&text, Meaning { base: &root, run: self.run }).map_err(fail)?;
+        let is_deep = place.as_str().contains('/');
+        if !is_deep || !matches!(place.top(), "work" | "out") {
+            let to = place.to_string();
+            return Err(InputError::Target { from: input.from.clone(), to });
+        }
+        Ok(place)
+    }
+
+    fn source(&self, input: &InputSpec) -> Result<Source, InputError> {
+        let from = &input.from;
+        let fail = |source| InputError::Io { from: from.clone(), source };
+        let inside = |text: &str| {
+            let root = Inside::default();
+            resolve(text, Meaning { base: &root, run: self.run })
+                .map_err(|source| InputError::Path { from: from.clone(), source })
+        };
+        if from.starts_with("artifact://") {
+            let reference = ArtifactRef::parse(from)
+                .map_err(|source| InputError::Artifact { from: from.clone(), source })?;
+            return Ok(Source::Artifact(reference));
+        }
+        if let Some(path) = from.strip_prefix("workspace://") {
+            let place = inside(path)?;
+            let open = self.workspace.open(&place, readable()).map_err(fail)?;
+            let link = up_from(&self.target(input)?, place.as_str());
+            return Ok(Source::Open(open, Some(link)));
+        }
+        if let Some(path) = from.strip_prefix("skill://") {
+            let (name, rest) = path.split_once('/').unwrap_or((path, ""));
+            let staged = self.staged.iter().find(|(staged, _)| staged == name);
+            let (name, tree) = staged.ok_or_else(|| InputError::NoSkill(from.clone()))?;
+            let place = inside(rest)?;
+            let folder = File::open(tree).map_err(fail)?;
+            let inner = if place.as_str().is_empty() { "." } else { place.as_str() };
+            let open = open_beneath(folder, inner, readable());
+            let open = open.map_err(|error| fail(error.into()))?;
+            let place = format!("skills/{}/{}", file_name(name), place.as_str());
+            return Ok(Source::Open(open, Some(up_from(&self.target(input)?, &place))));
+        }
+        if let Some(path) = from.strip_prefix("host://") {
+            let open = self.open_host(from, Path::new(path))?;
+            let link = self.sees_host.then(|| path.to_owned());
+            return Ok(Source::Open(open, link));
+        }
+        Err(InputError::Scheme(from.clone()))
+    }
+
+    /// Opens a file of the host that is below a folder from which files may be taken, wherever links
+    /// on the way lead, as long as they stay there.
+    fn open_host(&self, from: &str, path: &Path) -> Result<OwnedFd, InputError> {
+        let fail = |source| InputError::Io { from: from.to_owned(), source };
+        if !path.is_absolute() {
+            return Err(InputError::Scheme(from.to_owned()));
+        }
+        let real = path.canonicalize().map_err(fail)?;
+        for root in self.host_inputs {
+            let Ok(root) = root.canonicalize() else { continue };
+            let Ok(inside) = real.strip_prefix(&root) else { continue };
+            let folder = File::open(&root).map_err(fail)?;
+            if inside.as_os_str().is_empty() {
+                // The folder itself, or a single file that was named.
+                return Ok(folder.into());
+            }
+            let Some(inside) = inside.to_str() else { continue };
+            // What was real a moment ago is opened through no link now.
+            return open_beneath(folder, inside, readable()).map_err(|error| fail(error.into()));
+        }
+        Err(InputError::NotAllowed(from.to_owned()))
+    }
+
+    async fn bring_artifact(
+        &self,
+        input: &InputSpec,
+        reference: ArtifactRef,
+        to: &Inside,
+        brought: &mut BroughtIn,
+    ) -> Result<(), InputError> {
+        let refuse = |source| InputError::Artifact { from: input.from.clone(), source };
+        let fail = |source| InputError::Io { from: input.from.clone(), source };
+        let pin = format!("{} {to}", reference.name().as_str());
+        let pinned = self.workspace.metadata().map_err(fail)?.pins.get(&pin).copied();
+        let version = reference.version().or(pinned.filter(|_| input.pin));
+        let key = reference.key(self.owner);
+        let mut loaded = self.artifacts.load(&key, version).await.map_err(refuse)?;
+        if loaded.info.size > MAX_BYTES {
+            return Err(InputError::TooLarge(input.from.clone()));
+        }
+        let file = self.create(to).map_err(fail)?;
+        let mut file = tokio::fs::File::from_std(file);
+        tokio::io::copy(&mut loaded.content, &mut file).await.map_err(fail)?;
+        file.flush().await.map_err(fail)?;
+        if input.pin && reference.version().is_none() && pinned.is_none() {
+            let mut metadata = self.workspace.metadata().map_err(fail)?;
+            metadata.pins.insert(pin, loaded.info.version);
+            self.workspace.save(&metadata).map_err(fail)?;
+        }
+        brought.files.push(RecordedFile {
+            name: to.to_string(),
+            from: Some(format!("artifact://{}@{}", key.name(), loaded.info.version)),
+            size_bytes: loaded.info.size,
+            digest: loaded.info.digest,
+        });
+        Ok(())
+    }
+
+    fn link_or_copy(
+        &self,
+        input: &InputSpec,
+        source: OwnedFd,
+        link: Option<String>,
+        brought: &mut BroughtIn,
+    ) -> Result<(), InputError> {
+        let fail = |source| InputError::Io { from: input.from.clone(), source };
+        let to = self.target(input)?;
+        if input.mode == InputMode::Link {
+            match link {
+                Some(target) => return self.link(&target, &to).map_err(fail),
+                None => brought.warnings.push(format!(
+                    "`{}` was copied: a link to it could not be followed here",
+                    input.from
+                )),
+            }
+        }
+        let mut copying = Copying { intake: self, from: &input.from, files: 0, bytes: 0, brought };
+        let within_bounds = copying.copy(source, &to).map_err(fail)?;
+        if within_bounds { Ok(()) } else { Err(InputError::TooLarge(input.from.clone())) }
+    }
+
+    /// Makes a file, instead of a file or link that is there. A folder that is there stays.
+    fn create(&self, to: &Inside) -> io::Result<File> {
+        let (folder, name) = self.clear(to)?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+        let mode = Mode::from_raw_mode(0o600);
+        let file = openat(&folder, name, flags | OFlags::CLOEXEC, mode)?;
+        give_open_to_program(&file)?;
+        Ok(file.into())
+    }
+
+    fn link(&self, target: &str, to: &Inside) -> io::Result<()> {
+        let (folder, name) = self.clear(to)?;
+        Ok(symlinkat(target, &folder, name)?)
+    }
+
+    /// The open folder of a place, with nothing at its name any more.
+    fn clear<'b>(&self, to: &'b Inside) -> io::Result<(OwnedFd, &'b str)> {
+        let text = to.as_str();
+        let (parent, name) = text.rsplit_once('/').unwrap_or(("", text));
+        let folder = self.workspace.make_folder(&Inside::known(parent))?;
+        match unlinkat(folder.as_fd(), name, AtFlags::empty()) {
+            Ok(()) | Err(rustix::io::Errno::NOENT) => Ok((folder, name)),
+            Err(rustix::io::Errno::ISDIR) => {
+                Err(io::Error::new(io::ErrorKind::AlreadyExists, "a folder is there already"))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// A file or folder on its way in.
+struct Copying<'a, 'b> {
+    intake: &'a Intake<'a>,
+    from: &'a str,
+    files: usize,
+    bytes: u64,
+    brought: &'b mut BroughtIn,
+}
+
+impl Copying<'_, '_> {
+    /// Copies a file or a folder; says whether it was within bounds.
+    fn copy(&mut self, source: OwnedFd, to: &Inside) -> io::Result<bool> {
+        let source = File::from(source);
+        let metadata = source.metadata()?;
+        if metadata.is_dir() {
+            self.intake.workspace.make_folder(to)?;
+            return self.copy_folder(&source, to);
+        }
+        if !metadata.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+        }
+        self.files += 1;
+        self.bytes += metadata.len();
+        if self.files > MAX_FILES || self.bytes > MAX_BYTES {
+            return Ok(false);
+        }
+        let mut target = self.intake.create(to)?;
+        let mut hasher = blake3::Hasher::new();
+        let mut reader = HashReader { source, hasher: &mut hasher };
+        let size_bytes = io::copy(&mut reader, &mut target)?;
+        let digest = hasher.finalize().to_hex().to_string();
+        let from = Some(self.from.to_owned());
+        self.brought.files.push(RecordedFile { name: to.to_string(), from, size_bytes, digest });
+        Ok(true)
+    }
+
+    fn copy_folder(&mut self, folder: &File, to: &Inside) -> io::Result<bool> {
+        for entry in rustix::fs::Dir::read_from(folder)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().to_str() else { continue };
+            if matches!(name, "." | "..") {
+                continue;
+            }
+            match open_beneath(folder, name, readable()) {
+                Ok(open) => {
+                    if !self.copy(open, &to.join(name))? {
+                        return Ok(false);
+                    }
+                }
+                Err(_) => {
+                    self.brought.warnings.push(format!("`{name}` of `{}` was left out", self.from));
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn readable() -> OFlags {
+    OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY
+}
+
+/// A link from one place of a workspace to another.
+fn up_from(from: &Inside, to: &str) -> String {
+    format!("{}{to}", "../".repeat(from.as_str().matches('/').count()))
+}
+
+struct HashReader<'a> {
+    source: File,
+    hasher: &'a mut blake3::Hasher,
+}
+
+impl io::Read for HashReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.source.read(buffer)?;
+        self.hasher.update(&buffer[..count]);
+        Ok(count)
+    }
+}
+
+/// Puts a file that somebody attached into a workspace, once: the same bytes under the same name keep their place.
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub fn upload(workspace: &Workspace, name: &str, content: &[u8]) -> io::Result<Inside> {
+    let _lock = workspace.lock()?;
+    let mut metadata = workspace.metadata()?;
+    let digest = format!("{} {name}", blake3::hash(content).to_hex());
+    if let Some(place) = metadata.uploads.get(&digest) {
+        return Ok(Inside::known(place.as_str()));
+    }
+    let place = unused_name(workspace, &plain_name(name))?;
+    let (folder, last) = (workspace.make_folder(&Inside::known("work/inputs"))?, place.file_name());
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let file = openat(&folder, last, flags, Mode::from_raw_mode(0o600))?;
+    give_open_to_program(&file)?;
+    io::Write::write_all(&mut File::from(file), content)?;
+    metadata.uploads.insert(digest, place.as_str().to_owned());
+    workspace.save(&metadata)?;
+    Ok(place)
+}
+
+/// A name that is only a name.
+fn plain_name(name: &str) -> String {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let plain: String = last.chars().filter(|it| !it.is_control()).take(120).collect();
+    let plain = plain.trim_start_matches('.').trim();
+    if plain.is_empty() { "file".to_owned() } else { plain.to_owned() }
+}
+
+/// A place in `work/inputs` that is free: `a.txt`, `a_2.txt`, `a_3.txt`, …
+fn unused_name(workspace: &Workspace, name: &str) -> io::Result<Inside> {
+    let folder = workspace.root().join("work/inputs");
+    let (stem, ending) = match name.rsplit_once('.') {
+        Some((stem, ending)) => (stem, format!(".{ending}")),
+        None => (name, String::new()),
+    };
+    for number in 1..=MAX_FILES {
+        let name = if number == 1 { name.to_owned() } else { format!("{stem}_{number}{ending}") };
+        if fs::symlink_metadata(folder.join(&name)).is_err() {
+            return Ok(Inside::known(format!("work/inputs/{name}")));
+        }
+    }
+    Err(io::Error::other("there are too many files of this name"))
+}

@@ -1,0 +1,291 @@
+//! Workspaces: one a session, with folders of known names, for its owner alone.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use metier_sandbox::unprivileged_owner;
+use rustix::fs::{Mode, OFlags, ResolveFlags, mkdirat, openat2};
+use serde::{Deserialize, Serialize};
+
+use crate::encode::file_name;
+use crate::path::Inside;
+
+/// Folders of a workspace that a program may write to.
+pub(crate) const WRITABLE: [&str; 3] = ["work", "out", ".venvs"];
+/// All folders of a workspace.
+const FOLDERS: [&str; 6] = ["skills", "work", "work/inputs", "out", "runs", ".venvs"];
+const METADATA: &str = "metadata.json";
+/// Larger metadata is not ours.
+const MAX_METADATA_BYTES: u64 = 16 << 20;
+
+/// Whose workspace it is. Two generations of one session do not share anything.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct SessionKey {
+    /// The application.
+    pub app: String,
+    /// The user.
+    pub user: String,
+    /// The session.
+    pub session: String,
+    /// Which session of that name.
+    pub generation: u32,
+}
+
+/// Where workspaces are, and the staged trees they share.
+#[derive(Clone, Debug)]
+pub struct Workspaces {
+    root: PathBuf,
+    content: PathBuf,
+}
+
+/// One workspace.
+#[derive(Clone, Debug)]
+pub struct Workspace {
+    key: SessionKey,
+    root: PathBuf,
+}
+
+/// What is remembered of a workspace.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Metadata {
+    /// Skills that are in `skills/` as copies, with the digest each had.
+    pub skills: BTreeMap<String, String>,
+    /// Versions of artifacts that were pinned, by name and place.
+    pub pins: BTreeMap<String, u64>,
+    /// Files that were uploaded, by digest and name, with their place.
+    pub uploads: BTreeMap<String, String>,
+}
+
+impl Workspaces {
+    /// The workspaces in a folder, which is made if need be. Staged trees are in the other.
+    ///
+    /// # Errors
+    ///
+    /// When a folder cannot be made.
+    pub fn open(root: &Path, content: &Path) -> io::Result<Self> {
+        make_private(root)?;
+        make_private(content)?;
+        Ok(Self { root: root.canonicalize()?, content: content.canonicalize()? })
+    }
+
+    /// Where staged trees are.
+    pub(crate) fn content(&self) -> &Path {
+        &self.content
+    }
+
+    /// The workspace of a session, made on first use.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made.
+    pub fn workspace(&self, key: &SessionKey) -> io::Result<Workspace> {
+        let session = format!("{}-{}", file_name(&key.session), key.generation);
+        let user = self.root.join(file_name(&key.app)).join(file_name(&key.user));
+        let root = user.join(session);
+        let workspace = Workspace { key: key.clone(), root };
+        if !workspace.root.join(METADATA).exists() {
+            let _span = tracing::info_span!("workspace.create", session = key.session).entered();
+            workspace.make()?;
+        }
+        workspace.touch()?;
+        Ok(workspace)
+    }
+
+    /// Whether a session has a workspace.
+    pub fn exists(&self, key: &SessionKey) -> bool {
+        let session = format!("{}-{}", file_name(&key.session), key.generation);
+        self.root.join(file_name(&key.app)).join(file_name(&key.user)).join(session).is_dir()
+    }
+
+    /// Removes workspaces that nobody used for so long; gives their folders.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be listed.
+    pub fn remove_unused(&self, unused_for: Duration) -> io::Result<Vec<PathBuf>> {
+        let mut removed = Vec::new();
+        for app in folders(&self.root)? {
+            for user in folders(&app)? {
+                for workspace in folders(&user)? {
+                    let used = fs::metadata(workspace.join(METADATA)).and_then(|it| it.modified());
+                    let age =
+                        used.ok().and_then(|used| SystemTime::now().duration_since(used).ok());
+                    if age.is_some_and(|age| age > unused_for) {
+                        let _span = tracing::info_span!("workspace.cleanup").entered();
+                        remove_tree(&workspace)?;
+                        removed.push(workspace);
+                    }
+                }
+            }
+        }
+        Ok(removed)
+    }
+}
+
+fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            found.push(entry.path());
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Removes a folder that has read-only folders in it. Links are removed, never followed.
+pub(crate) fn remove_tree(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            make_removable(folder)?;
+            fs::remove_dir_all(folder)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
+}
+
+fn make_removable(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    for inside in folders(folder)? {
+        make_removable(&inside)?;
+    }
+    Ok(())
+}
+
+impl Workspace {
+    fn make(&self) -> io::Result<()> {
+        make_private(&self.root)?;
+        for folder in FOLDERS {
+            make_private(&self.root.join(folder))?;
+        }
+        for folder in WRITABLE.into_iter().chain(["work/inputs"]) {
+            give_to_program(&self.root.join(folder))?;
+        }
+        self.save(&Metadata::default())
+    }
+
+    /// Notes that it was used.
+    fn touch(&self) -> io::Result<()> {
+        File::options().append(true).open(self.root.join(METADATA))?.set_modified(SystemTime::now())
+    }
+
+    /// Whose it is.
+    pub fn key(&self) -> &SessionKey {
+        &self.key
+    }
+
+    /// Where it is.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// What is remembered of it; what cannot be understood is forgotten.
+    pub(crate) fn metadata(&self) -> io::Result<Metadata> {
+        let file = self.root.join(METADATA);
+        if fs::metadata(&file)?.len() > MAX_METADATA_BYTES {
+            return Ok(Metadata::default());
+        }
+        Ok(serde_json::from_slice(&fs::read(file)?).unwrap_or_default())
+    }
+
+    /// Remembers; written beside and renamed.
+    pub(crate) fn save(&self, metadata: &Metadata) -> io::Result<()> {
+        let beside = self.root.join(format!(".{METADATA}.{}", std::process::id()));
+        let mut file = File::create(&beside)?;
+        file.write_all(&serde_json::to_vec_pretty(metadata)?)?;
+        fs::rename(beside, self.root.join(METADATA))
+    }
+
+    /// A lock that one process has at a time, for as long as the file is kept.
+    pub(crate) fn lock(&self) -> io::Result<File> {
+        let file = File::options().create(true).append(true).open(self.root.join(".lock"))?;
+        file.lock()?;
+        Ok(file)
+    }
+
+    /// Opens a regular file inside. Links are not followed, and nothing outside can be meant.
+    ///
+    /// # Errors
+    ///
+    /// When it is not there, or not a regular file.
+    pub fn open_file(&self, place: &Inside) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = File::from(self.open(place, flags)?);
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+        }
+        Ok(file)
+    }
+
+    /// Opens something inside, beneath the workspace and through no link.
+    pub(crate) fn open(&self, place: &Inside, flags: OFlags) -> io::Result<OwnedFd> {
+        let root = File::open(&self.root)?;
+        let path = if place.as_str().is_empty() { "." } else { place.as_str() };
+        Ok(open_beneath(root, path, flags)?)
+    }
+
+    /// Opens a folder inside, made with all above it if need be.
+    pub(crate) fn make_folder(&self, place: &Inside) -> io::Result<OwnedFd> {
+        let mut folder: OwnedFd = File::open(&self.root)?.into();
+        for name in place.as_str().split('/').filter(|name| !name.is_empty()) {
+            match mkdirat(&folder, name, Mode::from_raw_mode(0o700)) {
+                Ok(()) => {
+                    let made = open_beneath(&folder, name, OFlags::RDONLY | OFlags::DIRECTORY)?;
+                    give_open_to_program(&made)?;
+                    folder = made;
+                    continue;
+                }
+                Err(rustix::io::Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+            folder = open_beneath(&folder, name, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        }
+        Ok(folder)
+    }
+}
+
+/// Opens a path below an open folder, through no link.
+pub(crate) fn open_beneath(
+    folder: impl AsFd,
+    path: &str,
+    flags: OFlags,
+) -> Result<OwnedFd, rustix::io::Errno> {
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    openat2(folder, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve)
+}
+
+fn make_private(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Gives a folder to the user that programs run as, when that is another one.
+fn give_to_program(path: &Path) -> io::Result<()> {
+    match unprivileged_owner() {
+        Some((user, group)) => chown(path, Some(user), Some(group)),
+        None => Ok(()),
+    }
+}
+
+/// The same for something open.
+pub(crate) fn give_open_to_program(file: impl AsFd) -> io::Result<()> {
+    let Some((user, group)) = unprivileged_owner() else { return Ok(()) };
+    let (user, group) = (rustix::fs::Uid::from_raw(user), rustix::fs::Gid::from_raw(group));
+    Ok(rustix::fs::fchown(file, Some(user), Some(group))?)
+}
+
+/// Seconds and nanoseconds.
+pub(crate) type Moment = (i64, i64);
+
+/// When something inside last changed in any way, as no program can forge it.
+pub(crate) fn changed(metadata: &fs::Metadata) -> Moment {
+    (metadata.ctime(), metadata.ctime_nsec())
+}

@@ -1,0 +1,25 @@
+//! A place to work: named trees are staged, inputs brought in, a command is run by an executor, and what
+//! it made is collected and kept.
+//!
+//! [`Runner::run`] is the only way a command of a skill is run, whoever asks.
+
+pub mod artifact;
+pub mod collect;
+mod encode;
+pub mod environment;
+pub mod executor;
+pub mod input;
+pub mod layout;
+pub mod mime;
+pub mod path;
+pub mod proxy;
+pub mod record;
+pub mod request;
+pub mod run;
+pub mod stage;
+pub mod stream;
+
+pub use layout::{SessionKey, Workspace, Workspaces};
+pub use request::{RunOutput, RunRequest};
+pub use run::{RunError, RunOrder, RunSettings, Runner};
+pub use stage::{Tree, TreeEntry, TreeKind};

@@ -1,0 +1,260 @@
+//! Staging: one read-only, verified copy of every tree, by digest.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{OFlags, ioctl_ficlone};
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+use crate::encode::file_name;
+use crate::layout::{Workspaces, remove_tree};
+
+/// Names that metier puts into a staged skill; an entry of the skill with such a name is hidden.
+pub const RESERVED: [&str; 4] = ["out", "work", "inputs", ".venv"];
+
+/// A named folder with what is in it.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// The name it is staged under.
+    pub name: String,
+    /// Where it is.
+    pub folder: PathBuf,
+    /// What tells this content from any other; letters and digits only.
+    pub digest: String,
+    /// Everything in it.
+    pub entries: Vec<TreeEntry>,
+}
+
+/// A file or link of a tree.
+#[derive(Clone, Debug)]
+pub struct TreeEntry {
+    /// Path from the folder, with slashes, without `..`.
+    pub path: String,
+    /// What it is.
+    pub kind: TreeKind,
+}
+
+/// What an entry is.
+#[derive(Clone, Debug)]
+pub enum TreeKind {
+    /// A regular file.
+    File {
+        /// SHA-256 of its content.
+        sha256: [u8; 32],
+        /// Whether it may be executed.
+        executable: bool,
+    },
+    /// A link that stays inside the tree.
+    Link {
+        /// What it says.
+        target: String,
+    },
+}
+
+/// Why a tree could not be staged.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StageError {
+    /// A file is not what it was a moment ago.
+    #[error("`{path}` of `{tree}` changed while it was copied; run the command again")]
+    Changed {
+        /// The tree.
+        tree: String,
+        /// The file.
+        path: String,
+    },
+    /// Something cannot be read or written.
+    #[error("`{tree}` cannot be staged: {path}: {source}")]
+    Io {
+        /// The tree.
+        tree: String,
+        /// What it was about.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Gives the staged copy of a tree, made if there is none yet.
+///
+/// # Errors
+///
+/// When it cannot be copied, or changed in between.
+pub fn stage(workspaces: &Workspaces, tree: &Tree) -> Result<PathBuf, StageError> {
+    let staged = workspaces.content().join(format!("{}-{}", tree.digest, file_name(&tree.name)));
+    if staged.is_dir() {
+        return Ok(staged);
+    }
+    let _span = tracing::info_span!("workspace.stage.tree", tree = tree.name).entered();
+    let fail = |source| StageError::Io {
+        tree: tree.name.clone(),
+        path: workspaces.content().display().to_string(),
+        source,
+    };
+    let beside = unused_folder(workspaces.content()).map_err(fail)?;
+    let copied = copy_tree(tree, &beside).and_then(|()| finish(tree, &beside).map_err(fail));
+    let result = copied.and_then(|()| match fs::rename(&beside, &staged) {
+        Ok(()) => Ok(()),
+        // Somebody else was faster with the same content.
+        Err(_) if staged.is_dir() => Ok(()),
+        Err(error) => Err(fail(error)),
+    });
+    if beside.exists() {
+        // What is left is cleaned away by `gc`.
+        let _left = remove_tree(&beside);
+    }
+    result.map(|()| staged)
+}
+
+/// Copies a staged tree to where a program can have it without mounts.
+pub(crate) fn copy_staged(staged: &Path, to: &Path) -> io::Result<()> {
+    remove_tree(to)?;
+    copy_folder(staged, to)
+}
+
+fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o755).create(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            copy_folder(&source, &target)?;
+        } else if kind.is_symlink() {
+            symlink(fs::read_link(&source)?, &target)?;
+        } else {
+            let from = File::open(&source)?;
+            let mode = from.metadata()?.permissions().mode();
+            let to = File::options().write(true).create_new(true).mode(mode).open(&target)?;
+            clone_or_copy(&from, &to)?;
+        }
+    }
+    Ok(())
+}
+
+fn unused_folder(content: &Path) -> io::Result<PathBuf> {
+    let folder = content.join(format!(".staging-{}", uuid::Uuid::now_v7()));
+    DirBuilder::new().mode(0o700).create(&folder)?;
+    Ok(folder)
+}
+
+fn copy_tree(tree: &Tree, to: &Path) -> Result<(), StageError> {
+    for entry in tree.entries.iter().filter(|entry| !is_reserved(&entry.path)) {
+        let copied = match &entry.kind {
+            TreeKind::Link { target } => make_link(target, &to.join(&entry.path)).map(|()| true),
+            TreeKind::File { sha256, executable } => {
+                let source = tree.folder.join(&entry.path);
+                copy_file(&source, &to.join(&entry.path), *executable)
+                    .map(|copied| copied == *sha256)
+            }
+        };
+        match copied {
+            Ok(true) => {}
+            Ok(false) => {
+                return Err(StageError::Changed {
+                    tree: tree.name.clone(),
+                    path: entry.path.clone(),
+                });
+            }
+            Err(source) => {
+                return Err(StageError::Io {
+                    tree: tree.name.clone(),
+                    path: entry.path.clone(),
+                    source,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether an entry has a name that metier needs for itself.
+pub fn is_reserved(path: &str) -> bool {
+    RESERVED.contains(&path.split('/').next().unwrap_or_default())
+}
+
+fn make_link(target: &str, at: &Path) -> io::Result<()> {
+    at.parent().map_or(Ok(()), fs::create_dir_all)?;
+    symlink(target, at)
+}
+
+/// Copies a file and gives the digest of what was copied.
+fn copy_file(from: &Path, to: &Path, executable: bool) -> io::Result<[u8; 32]> {
+    to.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let flags = i32::try_from(flags.bits()).unwrap_or_default();
+    let from = File::options().read(true).custom_flags(flags).open(from)?;
+    let mode = if executable { 0o555 } else { 0o444 };
+    let mut to = File::options().read(true).write(true).create_new(true).mode(mode).open(to)?;
+    if ioctl_ficlone(&to, &from).is_err() {
+        return copy_and_digest(from, &mut to);
+    }
+    digest(&mut to)
+}
+
+fn copy_and_digest(mut from: File, to: &mut File) -> io::Result<[u8; 32]> {
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        let count = from.read(&mut buffer)?;
+        if count == 0 {
+            return Ok(hasher.finalize().into());
+        }
+        hasher.update(&buffer[..count]);
+        to.write_all(&buffer[..count])?;
+    }
+}
+
+fn digest(file: &mut File) -> io::Result<[u8; 32]> {
+    let mut hasher = Sha256::new();
+    io::copy(file, &mut HashWriter(&mut hasher))?;
+    Ok(hasher.finalize().into())
+}
+
+struct HashWriter<'a>(&'a mut Sha256);
+
+impl Write for HashWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn clone_or_copy(mut from: &File, mut to: &File) -> io::Result<()> {
+    if ioctl_ficlone(to, from).is_err() {
+        io::copy(&mut from, &mut to)?;
+    }
+    Ok(())
+}
+
+/// Puts the links to the workspace's folders in, and lets nobody change anything any more.
+fn finish(tree: &Tree, folder: &Path) -> io::Result<()> {
+    let venv = format!("../../.venvs/{}", file_name(&tree.name));
+    let links = [
+        ("out", "../../out"),
+        ("work", "../../work"),
+        ("inputs", "../../work/inputs"),
+        (".venv", venv.as_str()),
+    ];
+    for (name, target) in links {
+        symlink(target, folder.join(name))?;
+    }
+    make_read_only(folder)
+}
+
+fn make_read_only(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            make_read_only(&entry.path())?;
+        }
+    }
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o555))
+}

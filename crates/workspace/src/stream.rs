@@ -1,0 +1,113 @@
+//! A stream of output: all of it to a file, its beginning and end in memory.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::Write;
+
+/// What is kept in memory of a stream, in bytes; half for its beginning, half for its end.
+pub const SHOWN: usize = 16 << 10;
+/// What is kept on disk of a stream, in bytes.
+pub const KEPT: u64 = 64 << 20;
+
+/// Takes a stream in whatever amount it comes.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    file: Option<File>,
+    total: u64,
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+}
+
+impl Taken {
+    pub(crate) fn to(file: Option<File>) -> Self {
+        Self { file, total: 0, head: Vec::new(), tail: VecDeque::new() }
+    }
+
+    pub(crate) fn take(&mut self, bytes: &[u8]) {
+        let room = usize::try_from(KEPT.saturating_sub(self.total)).unwrap_or_default();
+        if let Some(file) = self.file.as_mut().filter(|_| room > 0)
+            && file.write_all(&bytes[..bytes.len().min(room)]).is_err()
+        {
+            // The disk is full, say; what is shown does not depend on it.
+            self.file = None;
+        }
+        self.total += bytes.len() as u64;
+        let free = (SHOWN / 2).saturating_sub(self.head.len()).min(bytes.len());
+        let (first, rest) = bytes.split_at(free);
+        self.head.extend_from_slice(first);
+        let last = &rest[rest.len().saturating_sub(SHOWN / 2)..];
+        self.tail.extend(last);
+        let excess = self.tail.len().saturating_sub(SHOWN / 2);
+        self.tail.drain(..excess);
+    }
+
+    /// All bytes there were.
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Whether the file has all of it.
+    pub(crate) fn is_on_disk(&self) -> bool {
+        self.file.is_some() && self.total <= KEPT
+    }
+
+    /// Where all of it is, when the text is not.
+    pub(crate) fn reference(&self, run: &str, name: &str) -> Option<String> {
+        let elsewhere = self.is_cut() && self.is_on_disk();
+        elsewhere.then(|| format!("workspace://runs/{run}/{name}"))
+    }
+
+    /// Whether the text is not all of it.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.total > (self.head.len() + self.tail.len()) as u64
+    }
+
+    /// The text: whole, or its beginning and end with a remark between them.
+    pub(crate) fn text(&self) -> String {
+        let tail: Vec<u8> = self.tail.iter().copied().collect();
+        if !self.is_cut() {
+            return String::from_utf8_lossy(&[&self.head[..], &tail].concat()).into_owned();
+        }
+        let head = String::from_utf8_lossy(&self.head[..last_boundary(&self.head)]).into_owned();
+        let start = tail.iter().position(|byte| (byte & 0xc0) != 0x80).unwrap_or_default();
+        let tail = String::from_utf8_lossy(&tail[start..]).into_owned();
+        let omitted = self.total - (head.len() + tail.len()) as u64;
+        format!("{head}\n… {omitted} bytes left out …\n{tail}")
+    }
+}
+
+/// Where the last whole character ends.
+fn last_boundary(bytes: &[u8]) -> usize {
+    match std::str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => error.valid_up_to(),
+        _ => bytes.len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beginning_and_end_are_kept_whatever_the_pieces() {
+        for piece in [1, 7, 4096, 100_000, 1_000_000] {
+            let all: Vec<u8> = (0..1_000_000_u32).map(|it| b'a' + (it % 26) as u8).collect();
+            let mut taken = Taken::to(None);
+            all.chunks(piece).for_each(|chunk| taken.take(chunk));
+            let text = taken.text();
+            assert!(text.starts_with(std::str::from_utf8(&all[..SHOWN / 2]).unwrap()));
+            assert!(text.ends_with(std::str::from_utf8(&all[all.len() - SHOWN / 2..]).unwrap()));
+            assert!(text.contains("… 983616 bytes left out …"), "{piece}");
+        }
+    }
+
+    #[test]
+    fn what_fits_is_whole_and_characters_are_not_cut() {
+        let mut taken = Taken::to(None);
+        taken.take("é".repeat(SHOWN / 2).as_bytes());
+        assert!(!taken.is_cut());
+        assert_eq!(taken.text(), "é".repeat(SHOWN / 2));
+        taken.take("é".repeat(SHOWN).as_bytes());
+        assert!(!taken.text().contains('\u{fffd}'));
+    }
+}

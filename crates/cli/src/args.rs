@@ -54,6 +54,24 @@ pub(crate) enum Command {
     },
     /// Trust the skills of a project as they are now
     Trust(TrustArgs),
+    /// Run a command of a skill
+    Exec(ExecArgs),
+    /// Print a file of a session, an artifact or a skill
+    Read(ReadArgs),
+    /// Look at what runs have kept
+    Artifacts(ArtifactsArgs),
+    /// Remove workspaces that nobody used, and what killed runs left behind
+    Gc {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what this machine offers to confine programs, and try every promise
+    Doctor {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Look at the settings
     Config {
         /// What to do.
@@ -234,6 +252,115 @@ pub(crate) enum LintFormat {
     Json,
     /// SARIF 2.1.0, for code hosts.
     Sarif,
+}
+
+/// `metier exec`.
+#[derive(Debug, Args)]
+pub(crate) struct ExecArgs {
+    /// The skill
+    #[arg(required_unless_present = "request")]
+    pub skill: Option<String>,
+    /// Take the whole request as JSON from a file, or from standard input with `-`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["skill", "command", "cwd", "env", "inputs", "outputs", "save", "timeout"])]
+    pub request: Option<PathBuf>,
+    /// Who runs it
+    #[arg(long, value_name = "E")]
+    pub executor: Option<ExecutorName>,
+    /// The session whose workspace is used; a new one if none is given
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Where to run it: from the skill's folder, or $WORK_DIR/… and the like
+    #[arg(long, value_name = "D")]
+    pub cwd: Option<String>,
+    /// Set a variable
+    #[arg(long, value_name = "K=V")]
+    pub env: Vec<String>,
+    /// Bring a file in: a path, or artifact://, workspace://, skill://
+    #[arg(long = "input", value_name = "FROM[=TO]")]
+    pub inputs: Vec<String>,
+    /// Collect files, by pattern
+    #[arg(long = "output", value_name = "GLOB")]
+    pub outputs: Vec<String>,
+    /// Keep collected files as artifacts
+    #[arg(long)]
+    pub save: bool,
+    /// Seconds it may take
+    #[arg(long, value_name = "S")]
+    pub timeout: Option<f64>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// The command, after `--`: one text for a shell, or words
+    #[arg(last = true, required_unless_present = "request")]
+    pub command: Vec<String>,
+    /// Where to look.
+    #[command(flatten)]
+    pub sources: SourceArgs,
+}
+
+/// Who runs commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExecutorName {
+    /// Confined by the kernel.
+    Sandbox,
+    /// Not confined.
+    Host,
+}
+
+/// `metier read`.
+#[derive(Debug, Args)]
+pub(crate) struct ReadArgs {
+    /// workspace://PATH, artifact://NAME[@VERSION] or skill://NAME/PATH
+    #[arg(value_name = "REF")]
+    pub reference: String,
+    /// Only these lines, from 1
+    #[arg(long, value_name = "A-B")]
+    pub lines: Option<String>,
+    /// The session; the one used last if none is given
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Where to look.
+    #[command(flatten)]
+    pub sources: SourceArgs,
+}
+
+/// `metier artifacts`.
+#[derive(Debug, Args)]
+pub(crate) struct ArtifactsArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: ArtifactsCommand,
+    /// The session; the one used last if none is given
+    #[arg(long, value_name = "ID", global = true)]
+    pub session: Option<String>,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// The commands of `metier artifacts`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ArtifactsCommand {
+    /// List what a session has kept, and what belongs to you in all sessions
+    List,
+    /// Write an artifact to a file, or to standard output
+    Get {
+        /// NAME or NAME@VERSION
+        name: String,
+        /// The file
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// List the versions of an artifact
+    Versions {
+        /// NAME
+        name: String,
+    },
+    /// Remove an artifact, or one version of it
+    Rm {
+        /// NAME or NAME@VERSION
+        name: String,
+    },
 }
 
 /// `metier trust`.

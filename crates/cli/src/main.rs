@@ -9,6 +9,7 @@ mod environment;
 mod failure;
 mod output;
 mod roots;
+mod runs;
 mod settings;
 
 use std::process::ExitCode;
@@ -22,6 +23,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 
 fn main() -> ExitCode {
+    metier_sandbox::helper();
     let cli = Cli::parse();
     let environment = match Environment::read() {
         Ok(environment) => environment,

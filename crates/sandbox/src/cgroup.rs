@@ -75,6 +75,14 @@ impl Group {
         Some(group)
     }
 
+    /// Which version it is, in words.
+    pub(crate) fn version(&self) -> &'static str {
+        match self.version {
+            Version::One => "version 1",
+            Version::Two => "version 2",
+        }
+    }
+
     /// Puts a process into the group.
     pub(crate) fn add(&self, process: u32) -> io::Result<()> {
         write(&self.memory.join("cgroup.procs"), process.into())?;

@@ -17,6 +17,7 @@
 
 mod cancel;
 mod cgroup;
+pub mod doctor;
 mod helper;
 mod limits;
 mod policy;

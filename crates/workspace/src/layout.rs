@@ -20,6 +20,8 @@ pub(crate) const WRITABLE: [&str; 3] = ["work", "out", ".venvs"];
 /// All folders of a workspace.
 const FOLDERS: [&str; 6] = ["skills", "work", "work/inputs", "out", "runs", ".venvs"];
 const METADATA: &str = "metadata.json";
+/// No staging takes longer.
+const STAGING_TIME: Duration = Duration::from_hours(1);
 /// Larger metadata is not ours.
 const MAX_METADATA_BYTES: u64 = 16 << 20;
 
@@ -54,6 +56,8 @@ pub struct Workspace {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Metadata {
+    /// Whose workspace it is.
+    pub key: Option<SessionKey>,
     /// Skills that are in `skills/` as copies, with the digest each had.
     pub skills: BTreeMap<String, String>,
     /// Versions of artifacts that were pinned, by name and place.
@@ -103,6 +107,22 @@ impl Workspaces {
         self.root.join(file_name(&key.app)).join(file_name(&key.user)).join(session).is_dir()
     }
 
+    /// The session of a user that was used last.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be listed.
+    pub fn latest(&self, app: &str, user: &str) -> io::Result<Option<SessionKey>> {
+        let folder = self.root.join(file_name(app)).join(file_name(user));
+        if !folder.is_dir() {
+            return Ok(None);
+        }
+        let found = folders(&folder)?.into_iter().filter_map(|it| Some((used(&it)?, it)));
+        let Some((_, newest)) = found.max() else { return Ok(None) };
+        let metadata = fs::read(newest.join(METADATA))?;
+        Ok(serde_json::from_slice::<Metadata>(&metadata).unwrap_or_default().key)
+    }
+
     /// Removes workspaces that nobody used for so long; gives their folders.
     ///
     /// # Errors
@@ -113,10 +133,7 @@ impl Workspaces {
         for app in folders(&self.root)? {
             for user in folders(&app)? {
                 for workspace in folders(&user)? {
-                    let used = fs::metadata(workspace.join(METADATA)).and_then(|it| it.modified());
-                    let age =
-                        used.ok().and_then(|used| SystemTime::now().duration_since(used).ok());
-                    if age.is_some_and(|age| age > unused_for) {
+                    if is_older(used(&workspace), unused_for) {
                         let _span = tracing::info_span!("workspace.cleanup").entered();
                         remove_tree(&workspace)?;
                         removed.push(workspace);
@@ -126,6 +143,36 @@ impl Workspaces {
         }
         Ok(removed)
     }
+
+    /// Removes staged trees that nobody used for so long, and what is left of staging that was cut
+    /// short; gives how many.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be listed.
+    pub fn remove_unused_content(&self, unused_for: Duration) -> io::Result<usize> {
+        let mut removed = 0;
+        for tree in folders(&self.content)? {
+            let changed = fs::metadata(&tree).and_then(|it| it.modified()).ok();
+            let name = tree.file_name().unwrap_or_default().as_encoded_bytes();
+            let keep = if name.starts_with(b".") { STAGING_TIME } else { unused_for };
+            if is_older(changed, keep) {
+                remove_tree(&tree)?;
+                removed += 1;
+            }
+        }
+        Ok(removed)
+    }
+}
+
+/// When a workspace was used last.
+fn used(workspace: &Path) -> Option<SystemTime> {
+    fs::metadata(workspace.join(METADATA)).and_then(|it| it.modified()).ok()
+}
+
+fn is_older(moment: Option<SystemTime>, than: Duration) -> bool {
+    let age = moment.and_then(|moment| SystemTime::now().duration_since(moment).ok());
+    age.is_some_and(|age| age > than)
 }
 
 fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
@@ -170,7 +217,7 @@ impl Workspace {
         for folder in WRITABLE.into_iter().chain(["work/inputs"]) {
             give_to_program(&self.root.join(folder))?;
         }
-        self.save(&Metadata::default())
+        self.save(&Metadata { key: Some(self.key.clone()), ..Metadata::default() })
     }
 
     /// Notes that it was used.

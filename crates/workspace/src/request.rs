@@ -214,7 +214,7 @@ pub struct Confinement {
     pub writable: Vec<String>,
     /// What it could reach.
     pub network: String,
-    /// What this executor or level does not promise.
+    /// What of others this executor or level does not keep from it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_promised: Vec<&'static str>,
 }

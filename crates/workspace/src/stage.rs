@@ -4,6 +4,7 @@ use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{OFlags, ioctl_ficlone};
 use sha2::{Digest, Sha256};
@@ -86,6 +87,7 @@ pub enum StageError {
 pub fn stage(workspaces: &Workspaces, tree: &Tree) -> Result<PathBuf, StageError> {
     let staged = workspaces.content().join(format!("{}-{}", tree.digest, file_name(&tree.name)));
     if staged.is_dir() {
+        note_use(&staged);
         return Ok(staged);
     }
     let _span = tracing::info_span!("workspace.stage.tree", tree = tree.name).entered();
@@ -107,6 +109,15 @@ pub fn stage(workspaces: &Workspaces, tree: &Tree) -> Result<PathBuf, StageError
         let _left = remove_tree(&beside);
     }
     result.map(|()| staged)
+}
+
+/// Notes that a staged tree is still in use, once a day. Not being able to costs a copy later.
+fn note_use(staged: &Path) {
+    let changed = fs::metadata(staged).and_then(|it| it.modified()).ok();
+    let age = changed.and_then(|changed| changed.elapsed().ok()).unwrap_or_default();
+    if age > Duration::from_hours(24) {
+        let _not_noted = File::open(staged).and_then(|it| it.set_modified(SystemTime::now()));
+    }
 }
 
 /// Copies a staged tree to where a program can have it without mounts.

@@ -1,10 +1,14 @@
 //! The commands. Each takes what it needs and returns an exit code.
 
+mod artifacts;
 mod config;
+mod exec;
 mod format;
+mod read;
 mod reference;
 mod skills;
 mod trust;
+mod upkeep;
 
 use crate::args::{Command, ConfigCommand};
 use crate::context::Context;
@@ -27,6 +31,11 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
     match command {
         Command::Skills(arguments) => skills::run(arguments, context),
         Command::Trust(arguments) => trust::run(&arguments, context),
+        Command::Exec(arguments) => exec::run(&arguments, context),
+        Command::Read(arguments) => read::run(&arguments, context),
+        Command::Artifacts(arguments) => artifacts::run(&arguments, context),
+        Command::Gc { json } => upkeep::gc(context, json),
+        Command::Doctor { json } => upkeep::examine(context, json),
         Command::Config { command: ConfigCommand::Show { json, all } } => {
             Ok(config::show(context, json, all))
         }

@@ -126,6 +126,7 @@ fn kind_name(kind: Kind) -> &'static str {
         Kind::Text => "text",
         Kind::Secret => "secret",
         Kind::List | Kind::Globs => "list",
+        Kind::Words => "word or list",
     }
 }
 

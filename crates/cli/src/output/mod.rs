@@ -180,6 +180,18 @@ pub(crate) fn counted(count: usize, word: &str) -> String {
     format!("{count} {word}{ending}")
 }
 
+/// A number of bytes as people read it.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    match UNITS.into_iter().find(|(_, unit)| bytes >= *unit) {
+        Some((name, unit)) => {
+            let tenths = bytes.saturating_mul(10) / unit;
+            format!("{}.{} {name}", tenths / 10, tenths % 10)
+        }
+        None => format!("{bytes} B"),
+    }
+}
+
 /// The style of a severity.
 pub(crate) fn severity_style(severity: Severity) -> Style {
     match severity {

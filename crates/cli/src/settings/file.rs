@@ -152,6 +152,8 @@ fn convert(kind: Kind, value: &DeValue<'_>) -> Option<Value> {
             items.iter().map(|item| text(item.get_ref())).collect::<Option<_>>().map(Value::List)
         }
         (Kind::Globs, value) => convert(Kind::List, value).filter(is_readable),
+        (Kind::Words, DeValue::String(word)) => Some(Value::List(vec![word.to_string()])),
+        (Kind::Words, value) => convert(Kind::List, value),
         _ => None,
     }
 }
@@ -167,7 +169,7 @@ pub(crate) fn parse_text(kind: Kind, text: &str) -> Option<Value> {
         Kind::Count => text.trim().parse().ok().map(Value::Count),
         Kind::Text => Some(Value::Text(text.to_owned())),
         Kind::Secret => Some(Value::Secret(text.to_owned())),
-        Kind::List => Some(Value::List(
+        Kind::List | Kind::Words => Some(Value::List(
             text.split(',').map(str::trim).filter(|it| !it.is_empty()).map(Into::into).collect(),
         )),
         Kind::Globs => parse_text(Kind::List, text).filter(is_readable),
@@ -185,6 +187,7 @@ pub(crate) fn wanted(kind: Kind) -> &'static str {
         Kind::Count => "a whole number",
         Kind::Text | Kind::Secret => "a text",
         Kind::List => "a list of texts",
+        Kind::Words => "a word or a list of texts",
         Kind::Globs => "a list of names or globs of names",
     }
 }

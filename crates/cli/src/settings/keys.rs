@@ -33,6 +33,8 @@ pub(crate) enum Kind {
     List,
     /// A list of names and globs of names.
     Globs,
+    /// A word, or a list of texts.
+    Words,
 }
 
 /// What a project's own configuration may do with a setting.
@@ -123,6 +125,76 @@ pub(crate) const KEYS: &[Key] = &[
         help: "A variable a skill is given",
     },
     Key {
+        name: "exec.executor",
+        kind: Kind::Text,
+        default: "\"sandbox\"",
+        narrowing: Narrowing::Never,
+        help: "Who runs commands of skills: `sandbox`, `host` or `container`",
+    },
+    Key {
+        name: "exec.network",
+        kind: Kind::Words,
+        default: "\"none\"",
+        narrowing: Narrowing::Never,
+        help: "What network runs have: `none`, `host`, or a list of `host:port`",
+    },
+    Key {
+        name: "exec.host_inputs",
+        kind: Kind::List,
+        default: "[]",
+        narrowing: Narrowing::Never,
+        help: "Folders from which a run may take files of this machine as inputs",
+    },
+    Key {
+        name: "exec.timeout",
+        kind: Kind::Count,
+        default: "300",
+        narrowing: Narrowing::Smaller,
+        help: "Seconds a run has when it does not say",
+    },
+    Key {
+        name: "exec.max_timeout",
+        kind: Kind::Count,
+        default: "3600",
+        narrowing: Narrowing::Smaller,
+        help: "Most seconds a run may ask for",
+    },
+    Key {
+        name: "exec.memory_mb",
+        kind: Kind::Count,
+        default: "2048",
+        narrowing: Narrowing::Smaller,
+        help: "Mebibytes of memory a run may use",
+    },
+    Key {
+        name: "exec.processes",
+        kind: Kind::Count,
+        default: "256",
+        narrowing: Narrowing::Smaller,
+        help: "Processes a run may have at a time",
+    },
+    Key {
+        name: "exec.require",
+        kind: Kind::Text,
+        default: "\"\"",
+        narrowing: Narrowing::Never,
+        help: "`full` refuses to run where only Landlock confines",
+    },
+    Key {
+        name: "exec.degrade",
+        kind: Kind::Switch,
+        default: "false",
+        narrowing: Narrowing::Off,
+        help: "Whether the sandbox runs a command unconfined where the system offers nothing",
+    },
+    Key {
+        name: "workspace.ttl_days",
+        kind: Kind::Count,
+        default: "7",
+        narrowing: Narrowing::Never,
+        help: "Days after which the workspace of a session that nobody used is removed",
+    },
+    Key {
         name: "agents.*.workspace",
         kind: Kind::Text,
         default: "\"\"",
@@ -158,7 +230,8 @@ impl Key {
         match self.kind {
             Kind::Switch => Value::Switch(self.default == "true"),
             Kind::Count => Value::Count(self.default.parse().unwrap_or_default()),
-            Kind::Text | Kind::Secret => Value::Text(String::new()),
+            Kind::Text | Kind::Secret => Value::Text(self.default.trim_matches('"').to_owned()),
+            Kind::Words => Value::List(vec![self.default.trim_matches('"').to_owned()]),
             Kind::List | Kind::Globs => Value::List(Vec::new()),
         }
     }

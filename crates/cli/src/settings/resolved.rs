@@ -107,6 +107,25 @@ impl Settings {
         }
     }
 
+    /// A secret that is not empty.
+    pub(crate) fn secret(&self, name: &str) -> Option<&str> {
+        match self.values.get(name) {
+            Some((Value::Secret(value), _)) => Some(value.as_str()).filter(|it| !it.is_empty()),
+            _ => None,
+        }
+    }
+
+    /// The variables that a skill is given under a key.
+    pub(crate) fn variables_of(&self, key: &str) -> Vec<(String, String)> {
+        let prefix = format!("skills.entries.{key}.env.");
+        let names = self.values.keys().filter(|name| name.starts_with(&prefix));
+        names
+            .filter_map(|name| {
+                Some((name[prefix.len()..].to_owned(), self.secret(name)?.to_owned()))
+            })
+            .collect()
+    }
+
     /// Whether a setting is true in the sense of `requires.config`: set, and not empty, zero or
     /// false.
     pub(crate) fn is_true(&self, name: &str) -> bool {

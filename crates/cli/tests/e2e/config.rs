@@ -25,6 +25,15 @@ fn every_setting_has_a_default() {
     # state: [HOME]/.metier
     agents.*.skills = []  # default
     agents.*.workspace = ""  # default
+    exec.degrade = false  # default
+    exec.executor = "sandbox"  # default
+    exec.host_inputs = []  # default
+    exec.max_timeout = 3600  # default
+    exec.memory_mb = 2048  # default
+    exec.network = ["none"]  # default
+    exec.processes = 256  # default
+    exec.require = ""  # default
+    exec.timeout = 300  # default
     skills.allow_symlink_targets = []  # default
     skills.allowed = []  # default
     skills.catalog_tokens = 4000  # default
@@ -35,6 +44,7 @@ fn every_setting_has_a_default() {
     skills.entries.*.env.* = ""  # default
     skills.extra_dirs = []  # default
     skills.plugin_dirs = []  # default
+    workspace.ttl_days = 7  # default
     ----- stderr
     "#);
 }

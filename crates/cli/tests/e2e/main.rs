@@ -11,6 +11,7 @@ mod catalog;
 mod command_line;
 mod commands;
 mod config;
+mod exec;
 mod filters;
 mod lint;
 mod lint_fix;

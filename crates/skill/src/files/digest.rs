@@ -24,6 +24,11 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// Reads 64 hexadecimal digits.
     pub fn from_hex(text: &str) -> Option<Self> {
         let mut bytes = [0; 32];
@@ -84,6 +89,22 @@ pub fn digest_of(tree: &Tree, cache: &DigestCache) -> io::Result<(Digest, FileDi
         files.insert(entry.path.clone(), digest);
     }
     Ok((combine(&files), files))
+}
+
+/// The digest of the content of every file of a skill, by path; links have none.
+///
+/// # Errors
+///
+/// When a file cannot be read.
+pub fn contents_of(tree: &Tree, cache: &DigestCache) -> io::Result<FileDigests> {
+    let mut files = FileDigests::new();
+    for entry in &tree.entries {
+        if let FileKind::File { identity, .. } = &entry.kind {
+            let content = cache.recall(&tree.root.join(&entry.path), identity, content_digest)?;
+            files.insert(entry.path.clone(), Digest(content));
+        }
+    }
+    Ok(files)
 }
 
 /// Digests one file by itself, wherever a link leads.

@@ -118,11 +118,11 @@ pub(crate) struct Watch {
     pub(crate) output: Live,
 }
 
-/// What a level or executor does not promise.
+/// What a level or executor does not keep from a program.
 pub(crate) fn not_promised(level: Level) -> Vec<&'static str> {
     match level {
         Level::Full => Vec::new(),
-        Level::Landlock => vec!["hides the list of processes"],
-        Level::None => vec!["confines files", "confines the network", "hides processes"],
+        Level::Landlock => vec!["processes"],
+        Level::None => vec!["files", "network", "processes"],
     }
 }

@@ -1,0 +1,166 @@
+//! `metier artifacts`.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use metier_workspace::artifact::{
+    ArtifactKey, ArtifactRef, ArtifactStore, DirectoryStore, Owner, VersionInfo,
+};
+use serde_json::{Value, json};
+use tokio::io::AsyncReadExt;
+
+use crate::args::{ArtifactsArgs, ArtifactsCommand};
+use crate::context::Context;
+use crate::failure::{Failure, OK};
+use crate::output::{Align, Column, Table, counted, plain, size, style};
+use crate::runs::{block_on, owner_of};
+
+/// Bytes that are copied at a time.
+const CHUNK: usize = 64 << 10;
+
+/// Does what was asked with artifacts.
+pub(super) fn run(arguments: &ArtifactsArgs, context: &Context) -> Result<u8, Failure> {
+    let owner = owner_of(&context.session(arguments.session.as_deref())?)?;
+    let store = context.artifacts()?;
+    let asked = Asked { context, store, owner, json: arguments.json };
+    block_on(async {
+        match &arguments.command {
+            ArtifactsCommand::List => asked.list().await,
+            ArtifactsCommand::Get { name, output } => asked.get(name, output.as_deref()).await,
+            ArtifactsCommand::Versions { name } => asked.versions(name).await,
+            ArtifactsCommand::Rm { name } => asked.remove(name).await,
+        }
+    })
+}
+
+struct Asked<'a> {
+    context: &'a Context,
+    store: DirectoryStore,
+    owner: Owner,
+    json: bool,
+}
+
+impl Asked<'_> {
+    async fn list(&self) -> Result<u8, Failure> {
+        let mut listed = Vec::new();
+        for scope in [self.owner.session_scope(), self.owner.user_scope()] {
+            listed.extend(self.store.list(&scope).await.map_err(|error| Failure::brief(&error))?);
+        }
+        if self.json {
+            let values = listed.iter().map(|it| {
+                let mut value = described(&it.newest);
+                value["name"] = json!(it.name);
+                value["versions"] = json!(it.versions);
+                value
+            });
+            self.context.output.json(&values.collect::<Vec<Value>>());
+            return Ok(OK);
+        }
+        let mut table = Table::new(&[
+            column("NAME", Align::Left, true),
+            column("VERSION", Align::Right, false),
+            column("SIZE", Align::Right, false),
+            column("TYPE", Align::Left, false),
+        ]);
+        for it in &listed {
+            table.row(vec![
+                (style::NAME, plain(&it.name)),
+                (style::DIM, it.newest.version.to_string()),
+                (style::DIM, size(it.newest.size)),
+                (style::DIM, plain(&it.newest.mime_type)),
+            ]);
+        }
+        if !listed.is_empty() {
+            self.context.output.print(&table.render(self.context.output.width()));
+        }
+        self.context.output.say(&counted(listed.len(), "artifact"));
+        Ok(OK)
+    }
+
+    async fn versions(&self, name: &str) -> Result<u8, Failure> {
+        let (key, _) = self.key(name)?;
+        let versions = self.store.versions(&key).await.map_err(|error| Failure::brief(&error))?;
+        if versions.is_empty() {
+            return Err(Failure::new(format!("there is no artifact `{name}`"))
+                .hint("`metier artifacts list` shows those there are"));
+        }
+        if self.json {
+            self.context.output.json(&versions.iter().map(described).collect::<Vec<Value>>());
+            return Ok(OK);
+        }
+        let mut table = Table::new(&[
+            column("VERSION", Align::Right, false),
+            column("SIZE", Align::Right, false),
+            column("BLAKE3", Align::Left, true),
+        ]);
+        for version in &versions {
+            table.row(vec![
+                (style::NAME, version.version.to_string()),
+                (style::DIM, size(version.size)),
+                (style::DIM, version.digest.clone()),
+            ]);
+        }
+        self.context.output.print(&table.render(self.context.output.width()));
+        Ok(OK)
+    }
+
+    async fn get(&self, name: &str, to: Option<&Path>) -> Result<u8, Failure> {
+        let (key, version) = self.key(name)?;
+        let loaded = self.store.load(&key, version).await;
+        let mut loaded = loaded.map_err(|error| Failure::brief(&error))?;
+        let mut target: Box<dyn Write> = match to {
+            Some(path) => Box::new(File::create(path).map_err(|error| {
+                Failure::new(format!("`{}` cannot be written: {error}", path.display()))
+            })?),
+            None => Box::new(io::stdout().lock()),
+        };
+        let mut chunk = vec![0; CHUNK];
+        loop {
+            let count = loaded.content.read(&mut chunk).await?;
+            if count == 0 {
+                break;
+            }
+            target.write_all(&chunk[..count])?;
+        }
+        if let Some(path) = to {
+            let (size, path) = (size(loaded.info.size), path.display());
+            self.context.output.say(&format!("{size} written to {path}"));
+        }
+        Ok(OK)
+    }
+
+    async fn remove(&self, name: &str) -> Result<u8, Failure> {
+        let (key, version) = self.key(name)?;
+        self.store.delete(&key, version).await.map_err(|error| Failure::brief(&error))?;
+        self.context.output.say(&format!("removed {}", plain(name)));
+        Ok(OK)
+    }
+
+    /// The key for `NAME` or `NAME@VERSION`, with or without `artifact://`.
+    fn key(&self, name: &str) -> Result<(ArtifactKey, Option<u64>), Failure> {
+        let name = name.strip_prefix("artifact://").unwrap_or(name);
+        let reference = ArtifactRef::parse(&format!("artifact://{name}"))
+            .map_err(|error| Failure::usage(error.to_string()))?;
+        Ok((reference.key(&self.owner), reference.version()))
+    }
+}
+
+fn column(heading: &'static str, align: Align, fills: bool) -> Column {
+    Column { heading, align, fills }
+}
+
+fn described(version: &VersionInfo) -> Value {
+    json!({
+        "version": version.version,
+        "size_bytes": version.size,
+        "mime_type": version.mime_type,
+        "digest": version.digest,
+        "created": seconds(version.created),
+    })
+}
+
+fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}

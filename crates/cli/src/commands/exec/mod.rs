@@ -1,0 +1,116 @@
+//! `metier exec`.
+
+mod report;
+mod request;
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use metier_sandbox::{Cancel, Stream};
+use metier_skill::library::Snapshot;
+use metier_workspace::executor::Live;
+use metier_workspace::{RunError, RunOrder, RunOutput, RunRequest};
+use serde::Serialize;
+
+use crate::args::ExecArgs;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::runs::{block_on, key_of};
+
+/// The exit code after a timeout, as `timeout` has it.
+const TIMED_OUT: u8 = 124;
+/// What a shell adds to the number of a signal.
+const SIGNALLED: i32 = 128;
+
+/// The answer with the session it was given in.
+#[derive(Serialize)]
+struct Answer<'a> {
+    session: &'a str,
+    #[serde(flatten)]
+    output: &'a RunOutput,
+}
+
+/// Runs a command of a skill.
+pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure> {
+    let snapshot = context.library(&arguments.sources)?;
+    let (request, named_files) = request::read(arguments, context)?;
+    let entry = context.find(&snapshot, &request.skill)?;
+    let mut settings = context.run_settings(entry)?;
+    settings.host_inputs.extend(named_files);
+    let trees = context.trees(&snapshot, &skills_of(&request, &snapshot))?;
+    let runner = context.runner(arguments.executor)?;
+    let session = arguments.session.clone().unwrap_or_else(new_session);
+    let order = RunOrder { key: key_of(&session), request, trees, settings };
+    let cancel = Cancel::new()?;
+    let live = if arguments.json { silent() } else { passing_on() };
+    let output = block_on(async {
+        stop_on_interrupt(cancel.clone());
+        runner.run(order, live, cancel).await.map_err(|error| failure(&error))
+    })?;
+    if arguments.json {
+        context.output.json(&Answer { session: &session, output: &output });
+    } else {
+        report::print(context, &session, &output);
+    }
+    Ok(exit_code(&output))
+}
+
+/// The skill of a request, and those whose files it takes.
+fn skills_of<'a>(request: &'a RunRequest, snapshot: &Snapshot) -> Vec<&'a str> {
+    let named = request.inputs.iter().filter_map(|input| input.from.strip_prefix("skill://"));
+    let named = named.filter_map(|path| path.split('/').next());
+    let known = named.filter(|name| snapshot.find(name).is_some());
+    known.chain([request.skill.as_str()]).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+fn new_session() -> String {
+    let id = uuid::Uuid::now_v7().simple().to_string();
+    format!("s-{}", &id[id.len() - 12..])
+}
+
+fn silent() -> Live {
+    Box::new(|_, _| {})
+}
+
+/// Output goes where the command's output would go.
+fn passing_on() -> Live {
+    Box::new(|stream, bytes| {
+        // A reader that has seen enough is no error.
+        let _closed = match stream {
+            Stream::Output => io::stdout().write_all(bytes).and_then(|()| io::stdout().flush()),
+            Stream::Error => io::stderr().write_all(bytes),
+        };
+    })
+}
+
+/// Ctrl-C ends the command, and what it made so far is still collected.
+fn stop_on_interrupt(cancel: Cancel) {
+    tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            cancel.cancel();
+        }
+    });
+}
+
+fn exit_code(output: &RunOutput) -> u8 {
+    if output.timed_out {
+        return TIMED_OUT;
+    }
+    let code = output.exit_code.or(output.signal.map(|signal| SIGNALLED + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
+}
+
+fn failure(error: &RunError) -> Failure {
+    use RunError as E;
+    let message = error.to_string();
+    let usage = matches!(
+        error,
+        E::Command(_)
+            | E::Timeout(_)
+            | E::Directory(_)
+            | E::Variable(_)
+            | E::Pattern(_)
+            | E::Input(_)
+    );
+    if usage { Failure::usage(message) } else { Failure::new(message) }
+}

@@ -1,0 +1,117 @@
+//! `metier read`.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::ops::RangeInclusive;
+
+use metier_skill::files;
+use metier_workspace::artifact::{ArtifactRef, ArtifactStore};
+use metier_workspace::path::{Inside, Meaning, resolve};
+use tokio::io::AsyncReadExt;
+
+use crate::args::ReadArgs;
+use crate::context::Context;
+use crate::failure::{Failure, OK};
+use crate::runs::{block_on, owner_of};
+
+/// Bytes that are written at a time.
+const CHUNK: usize = 64 << 10;
+
+/// Prints what a reference leads to.
+pub(super) fn run(arguments: &ReadArgs, context: &Context) -> Result<u8, Failure> {
+    let lines = arguments.lines.as_deref().map(range).transpose()?;
+    let reference = &arguments.reference;
+    if let Some(path) = reference.strip_prefix("workspace://") {
+        return print(open_inside(arguments, context, path)?, lines);
+    }
+    if let Some(path) = reference.strip_prefix("skill://") {
+        return print(open_of_skill(arguments, context, path)?, lines);
+    }
+    if reference.starts_with("artifact://") {
+        return print(io::Cursor::new(load(arguments, context)?), lines);
+    }
+    Err(Failure::usage(format!("`{reference}` is not a reference"))
+        .hint("write workspace://PATH, artifact://NAME or skill://NAME/PATH"))
+}
+
+fn open_inside(arguments: &ReadArgs, context: &Context, path: &str) -> Result<File, Failure> {
+    let key = context.session(arguments.session.as_deref())?;
+    let workspace = context.workspaces()?.workspace(&key)?;
+    let root = Inside::default();
+    let place = resolve(path, Meaning { base: &root, run: &root })
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    workspace.open_file(&place).map_err(|error| {
+        let session = &key.session;
+        Failure::new(format!("`{path}` of session `{session}` cannot be read: {error}"))
+            .hint("name another session with --session")
+    })
+}
+
+fn open_of_skill(arguments: &ReadArgs, context: &Context, path: &str) -> Result<File, Failure> {
+    let (name, inside) = path.split_once('/').unwrap_or((path, "SKILL.md"));
+    let snapshot = context.library(&arguments.sources)?;
+    let folder = context.folder_of(context.find(&snapshot, name)?)?;
+    let tree = files::list(&folder).map_err(|error| Failure::brief(&error))?;
+    // Only what is listed belongs to the skill; links that lead elsewhere are not listed.
+    if !tree.entries.iter().any(|entry| entry.path == inside) {
+        return Err(Failure::new(format!("`{name}` has no file `{inside}`"))
+            .hint(format!("`metier skills info {name}` lists its files")));
+    }
+    Ok(File::open(folder.join(inside))?)
+}
+
+fn load(arguments: &ReadArgs, context: &Context) -> Result<Vec<u8>, Failure> {
+    let reference = ArtifactRef::parse(&arguments.reference)
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let key = context.session(arguments.session.as_deref())?;
+    let artifact = reference.key(&owner_of(&key)?);
+    let store = context.artifacts()?;
+    block_on(async {
+        let loaded = store.load(&artifact, reference.version()).await;
+        let mut loaded = loaded.map_err(|error| Failure::brief(&error))?;
+        let mut content = Vec::new();
+        loaded.content.read_to_end(&mut content).await?;
+        Ok(content)
+    })
+}
+
+/// `A-B`, `A-` or `A`, from 1.
+fn range(text: &str) -> Result<RangeInclusive<usize>, Failure> {
+    let refuse = || {
+        Failure::usage(format!("`--lines {text}` is not a range")).hint("write A-B, such as 1-20")
+    };
+    let number = |text: &str| text.parse::<usize>().ok().filter(|&it| it > 0).ok_or_else(refuse);
+    match text.split_once('-') {
+        Some((first, "")) => Ok(number(first)?..=usize::MAX),
+        Some((first, last)) => Ok(number(first)?..=number(last)?),
+        None => Ok(number(text)?..=number(text)?),
+    }
+}
+
+fn print(mut content: impl Read, lines: Option<RangeInclusive<usize>>) -> Result<u8, Failure> {
+    let mut stdout = io::stdout().lock();
+    let Some(lines) = lines else {
+        let mut chunk = vec![0; CHUNK];
+        loop {
+            let count = content.read(&mut chunk)?;
+            // A reader that has seen enough is no error.
+            if count == 0 || stdout.write_all(&chunk[..count]).is_err() {
+                return Ok(OK);
+            }
+        }
+    };
+    let mut reader = BufReader::new(content);
+    let mut line = Vec::new();
+    let mut number = 0;
+    while number < *lines.end() {
+        line.clear();
+        if reader.read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
+        number += 1;
+        if lines.contains(&number) && stdout.write_all(&line).is_err() {
+            break;
+        }
+    }
+    Ok(OK)
+}

@@ -1,0 +1,110 @@
+//! `metier gc` and `metier doctor`.
+
+use std::time::Duration;
+
+use metier_sandbox::doctor::{self, Report};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::failure::{FAILED, Failure, OK};
+use crate::output::{counted, plain, style, styled};
+use crate::runs::block_on;
+
+/// Staged skills and unfinished artifacts that nobody used for so long are removed.
+const CONTENT_DAYS: u64 = 30;
+const UNFINISHED: Duration = Duration::from_hours(1);
+const DAY: u64 = 24 * 60 * 60;
+
+/// Removes what nobody needs any more.
+pub(super) fn gc(context: &Context, json: bool) -> Result<u8, Failure> {
+    let days = context.settings.count("workspace.ttl_days").unwrap_or(7);
+    let days = u64::try_from(days).unwrap_or(u64::MAX);
+    let workspaces = context.workspaces()?;
+    let removed = workspaces.remove_unused(Duration::from_secs(days.saturating_mul(DAY)))?;
+    let trees = workspaces.remove_unused_content(Duration::from_secs(CONTENT_DAYS * DAY))?;
+    let groups = metier_sandbox::remove_leftovers();
+    let artifacts = context.artifacts()?;
+    let unfinished = block_on(async {
+        artifacts.clean(UNFINISHED).await.map_err(|error| Failure::brief(&error))
+    })?;
+    if json {
+        context.output.json(&json!({
+            "workspaces": removed.len(), "skills": trees, "runs": groups, "artifacts": unfinished
+        }));
+    } else {
+        context.output.print(&format!(
+            "removed {}, {}, {}, {}",
+            counted(removed.len(), "workspace"),
+            counted(trees, "staged skill"),
+            counted(groups, "run"),
+            counted(unfinished, "unfinished artifact")
+        ));
+    }
+    Ok(OK)
+}
+
+/// Shows what the machine offers and tries every promise.
+pub(super) fn examine(context: &Context, json: bool) -> Result<u8, Failure> {
+    let folder = tempfile::tempdir()?;
+    let (work, private) = (folder.path().join("work"), context.environment.state());
+    doctor::make_folder(&work)?;
+    open_way(folder.path())?;
+    let private = context.environment.home.clone().unwrap_or(private);
+    let work = work.canonicalize()?;
+    let report = doctor::examine(&work, &private);
+    if json {
+        context.output.json(&machine_readable(&report));
+    } else {
+        context.output.print(&page(&report));
+    }
+    let sound = report.level.is_some() && report.trials.iter().all(|trial| trial.kept.is_ok());
+    Ok(if sound { OK } else { FAILED })
+}
+
+/// Lets programs that run as somebody else through to their folder.
+fn open_way(folder: &std::path::Path) -> Result<(), Failure> {
+    use std::os::unix::fs::PermissionsExt;
+    Ok(std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o711))?)
+}
+
+fn page(report: &Report) -> String {
+    let mut text = String::new();
+    for offer in &report.offers {
+        let found = match &offer.found {
+            Ok(found) => styled(style::GOOD, plain(found)),
+            Err(why) => styled(style::WARN, format!("no: {}", plain(why))),
+        };
+        text.push_str(&format!("{:<16}{found}\n", offer.name));
+    }
+    let level = match report.level {
+        Some(level) => styled(style::GOOD, level),
+        None => styled(style::BAD, "none; commands are not run in the sandbox here"),
+    };
+    text.push_str(&format!("{:<16}{level}\n", "level"));
+    for trial in &report.trials {
+        let (mark, detail) = match &trial.kept {
+            Ok(()) => (styled(style::GOOD, format!("{:<16}", "kept")), String::new()),
+            Err(why) => {
+                (styled(style::BAD, format!("{:<16}", "BROKEN")), format!(": {}", plain(why)))
+            }
+        };
+        text.push_str(&format!("{mark}{}{detail}\n", trial.promise));
+    }
+    text
+}
+
+fn machine_readable(report: &Report) -> serde_json::Value {
+    let offers = report.offers.iter().map(|offer| match &offer.found {
+        Ok(found) => json!({ "name": offer.name, "available": true, "detail": found }),
+        Err(why) => json!({ "name": offer.name, "available": false, "detail": why }),
+    });
+    let trials = report.trials.iter().map(|trial| match &trial.kept {
+        Ok(()) => json!({ "promise": trial.promise, "kept": true }),
+        Err(why) => json!({ "promise": trial.promise, "kept": false, "detail": why }),
+    });
+    json!({
+        "level": report.level.map(|level| level.to_string()),
+        "offers": offers.collect::<Vec<_>>(),
+        "trials": trials.collect::<Vec<_>>(),
+    })
+}

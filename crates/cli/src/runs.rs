@@ -1,0 +1,240 @@
+//! What commands that run something need: the runner, sessions, skills as trees.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use metier_sandbox::Limits;
+use metier_skill::discover::Source;
+use metier_skill::files::{self, FileKind};
+use metier_skill::header::Gate;
+use metier_skill::library::{Entry, Snapshot};
+use metier_workspace::artifact::{DirectoryStore, Owner};
+use metier_workspace::executor::{Firmness, LocalExecutor, Network};
+use metier_workspace::proxy::AllowList;
+use metier_workspace::{RunSettings, Runner, SessionKey, Tree, TreeEntry, TreeKind, Workspaces};
+
+use crate::args::ExecutorName;
+use crate::context::Context;
+use crate::failure::Failure;
+
+/// The application and the user of sessions on the command line.
+const APP: &str = "metier";
+const USER: &str = "local";
+
+/// A mebibyte.
+const MEBIBYTE: u64 = 1 << 20;
+
+impl Context {
+    /// Where workspaces and staged skills are.
+    ///
+    /// # Errors
+    ///
+    /// When the state directory cannot be used.
+    pub(crate) fn workspaces(&self) -> Result<Workspaces, Failure> {
+        let state = self.environment.state();
+        Workspaces::open(&state.join("workspaces"), &state.join("content"))
+            .map_err(|error| self.state_failure(&error))
+    }
+
+    /// Where artifacts are.
+    ///
+    /// # Errors
+    ///
+    /// When the state directory cannot be used.
+    pub(crate) fn artifacts(&self) -> Result<DirectoryStore, Failure> {
+        let folder = self.environment.state().join("artifacts");
+        DirectoryStore::open(&folder).map_err(|error| Failure::brief(&error))
+    }
+
+    /// What runs commands.
+    ///
+    /// # Errors
+    ///
+    /// When the settings cannot be followed, or the state directory cannot be used.
+    pub(crate) fn runner(&self, named: Option<ExecutorName>) -> Result<Runner, Failure> {
+        Ok(Runner {
+            workspaces: self.workspaces()?,
+            artifacts: Arc::new(self.artifacts()?),
+            executor: self.executor(named)?,
+        })
+    }
+
+    fn executor(&self, named: Option<ExecutorName>) -> Result<LocalExecutor, Failure> {
+        let firmness = Firmness {
+            require_full: match self.settings.text("exec.require") {
+                None => false,
+                Some("full") => true,
+                Some(other) => {
+                    return Err(Failure::usage(format!("`exec.require` cannot be `{other}`"))
+                        .hint("set it to `full`, or leave it out"));
+                }
+            },
+            degrade: self.settings.is_true("exec.degrade"),
+        };
+        match (named, self.settings.text("exec.executor")) {
+            (Some(ExecutorName::Host), _) | (None, Some("host")) => Ok(LocalExecutor::Host),
+            (Some(ExecutorName::Sandbox), _) | (None, None | Some("sandbox")) => {
+                Ok(LocalExecutor::Sandbox(firmness))
+            }
+            (None, Some(other)) => Err(Failure::usage(format!("there is no executor `{other}`"))
+                .hint("set `exec.executor` to `sandbox` or `host`")),
+        }
+    }
+
+    /// What holds for a run of a skill.
+    ///
+    /// # Errors
+    ///
+    /// When the settings cannot be followed.
+    pub(crate) fn run_settings(&self, entry: &Entry) -> Result<RunSettings, Failure> {
+        let seconds = |name: &str, default: usize| {
+            let count = self.settings.count(name).unwrap_or(default);
+            Duration::from_secs(count.try_into().unwrap_or(u64::MAX))
+        };
+        let count = |name: &str, default: u64| {
+            self.settings.count(name).and_then(|it| it.try_into().ok()).unwrap_or(default)
+        };
+        let limits = Limits::default();
+        let folder = &self.environment.folder;
+        Ok(RunSettings {
+            default_timeout: seconds("exec.timeout", 300).min(seconds("exec.max_timeout", 3600)),
+            max_timeout: seconds("exec.max_timeout", 3600),
+            limits: Limits {
+                memory: count("exec.memory_mb", limits.memory / MEBIBYTE).saturating_mul(MEBIBYTE),
+                processes: count("exec.processes", limits.processes),
+                ..limits
+            },
+            network: self.network()?,
+            host_inputs: self
+                .settings
+                .list("exec.host_inputs")
+                .iter()
+                .map(|text| self.environment.expand(text, folder))
+                .collect(),
+            variables: self.variables_of(entry),
+        })
+    }
+
+    fn network(&self) -> Result<Network, Failure> {
+        match self.settings.list("exec.network") {
+            [] => Ok(Network::None),
+            [word] if word == "none" => Ok(Network::None),
+            [word] if word == "host" => Ok(Network::Host),
+            list => match AllowList::parse(list) {
+                Ok(allowed) => Ok(Network::Listed(allowed, list.to_vec())),
+                Err(error) => {
+                    Err(Failure { code: crate::failure::USAGE, ..Failure::brief(&error) }
+                        .hint("`exec.network` is `none`, `host` or a list of `host:port`"))
+                }
+            },
+        }
+    }
+
+    /// Variables that the configuration gives a skill, under the skill's key. A skill of a project or
+    /// plugin cannot claim the key of another one.
+    fn variables_of(&self, entry: &Entry) -> Vec<(String, String)> {
+        let Gate::Readable(requirements) = &entry.manifest.gate else { return Vec::new() };
+        let is_own = !matches!(entry.source, Source::Project | Source::Plugin);
+        let claimed = requirements.skill_key.as_deref().filter(|_| is_own);
+        let key = claimed.unwrap_or(entry.name.as_str());
+        let mut variables = self.settings.variables_of(key);
+        if let (Some(name), Some(secret)) = (
+            &requirements.primary_env,
+            self.settings.secret(&format!("skills.entries.{key}.api_key")),
+        ) {
+            variables.retain(|(other, _)| other != name);
+            variables.push((name.clone(), secret.to_owned()));
+        }
+        variables
+    }
+
+    /// The skills that a run may see.
+    ///
+    /// # Errors
+    ///
+    /// When one is not there, may not be used, or cannot be read.
+    pub(crate) fn trees(&self, snapshot: &Snapshot, names: &[&str]) -> Result<Vec<Tree>, Failure> {
+        let digests = self.digests();
+        let trees = names.iter().map(|name| {
+            let entry = self.find(snapshot, name)?;
+            if !entry.verdict.is_eligible() {
+                return Err(Failure::new(format!("`{name}` may not be used"))
+                    .hint(format!("`metier skills explain {name}` says why, and what to do")));
+            }
+            let folder = self.folder_of(entry)?;
+            let tree = files::list(&folder).map_err(|error| Failure::brief(&error))?;
+            let contents = files::contents_of(&tree, &digests)?;
+            let (digest, _) = files::digest_of(&tree, &digests)?;
+            let entries = tree.entries.iter().map(|file| {
+                let kind = match &file.kind {
+                    FileKind::Link { target } => TreeKind::Link { target: target.clone() },
+                    FileKind::File { executable, .. } => {
+                        let sha256 = contents.get(&file.path).map_or([0; 32], |it| *it.as_bytes());
+                        TreeKind::File { sha256, executable: *executable }
+                    }
+                };
+                TreeEntry { path: file.path.clone(), kind }
+            });
+            let entries = entries.collect();
+            Ok(Tree { name: (*name).to_owned(), folder, digest: digest.to_string(), entries })
+        });
+        let trees = trees.collect();
+        digests.save();
+        trees
+    }
+
+    /// The session that was named, or the one used last.
+    ///
+    /// # Errors
+    ///
+    /// When there is none.
+    pub(crate) fn session(&self, named: Option<&str>) -> Result<SessionKey, Failure> {
+        let workspaces = self.workspaces()?;
+        if let Some(session) = named {
+            let key = key_of(session);
+            return if workspaces.exists(&key) {
+                Ok(key)
+            } else {
+                Err(Failure::new(format!("there is no session `{session}`"))
+                    .hint("`metier exec` names the session it used"))
+            };
+        }
+        workspaces.latest(APP, USER)?.ok_or_else(|| {
+            Failure::new("there is no session yet").hint("`metier exec SKILL -- COMMAND` makes one")
+        })
+    }
+
+    fn state_failure(&self, error: &std::io::Error) -> Failure {
+        let state = self.environment.state();
+        Failure::new(format!("the state directory `{}` cannot be used: {error}", state.display()))
+            .hint("set METIER_HOME to a folder that you can write to")
+    }
+}
+
+/// The key of a session of the command line.
+pub(crate) fn key_of(session: &str) -> SessionKey {
+    SessionKey {
+        app: APP.to_owned(),
+        user: USER.to_owned(),
+        session: session.to_owned(),
+        generation: 0,
+    }
+}
+
+/// Whose artifacts those of a session are.
+///
+/// # Errors
+///
+/// When an id cannot be one.
+pub(crate) fn owner_of(key: &SessionKey) -> Result<Owner, Failure> {
+    Owner::new(&key.app, &key.user, &key.session).map_err(|error| Failure::brief(&error))
+}
+
+/// Runs something that waits.
+///
+/// # Errors
+///
+/// When the system has no room for it, or what it ran failed.
+pub(crate) fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(future)
+}

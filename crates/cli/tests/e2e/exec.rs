@@ -1,0 +1,230 @@
+//! `metier exec`, `read`, `artifacts`, `gc` and `doctor`.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use metier_testkit::{Outcome, TestEnv};
+
+use crate::{environment, json, run, write_skill};
+
+/// An environment with a skill of its own.
+fn with_skill() -> TestEnv {
+    let env = environment();
+    write_skill(&env, "demo", "name: demo\ndescription: Demo. Use when testing.");
+    env.write("project/skills/demo/scripts/count.sh", "wc -l < \"$1\"\n");
+    env
+}
+
+fn exec(env: &TestEnv, rest: &[&str]) -> Outcome {
+    let skills = ["--skills-dir", "skills", "--no-default-sources"];
+    env.run(["exec", "demo", "--session", "one"].iter().chain(&skills).chain(rest))
+}
+
+/// The outcome without what differs from run to run.
+fn steady(outcome: &Outcome) -> String {
+    let text = outcome.to_string();
+    let line = |line: &str| match line.split_once(" s · ") {
+        Some((before, after)) => {
+            let ending = before.rsplit_once(" · ").map_or(before, |(ending, _)| ending);
+            format!("{ending} · [TIME] · {after}")
+        }
+        None => line.to_owned(),
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_command_runs_and_its_files_are_listed() {
+    let env = with_skill();
+    env.write("project/notes.txt", "one\ntwo\n");
+    let command = "sh scripts/count.sh inputs/notes.txt; echo a,b > out/t.csv";
+    let outcome = exec(&env, &["--input", "notes.txt", "--", command]);
+    assert_snapshot!(steady(&outcome), @"
+    exit 0
+    ----- stdout
+    2
+    ----- stderr
+    FILE                   SIZE  TYPE
+    workspace://out/t.csv   4 B  table
+    exit 0 · [TIME] · sandbox (full) · session one
+    ");
+}
+
+#[test]
+fn a_file_is_kept_and_read_again() {
+    let env = with_skill();
+    let outcome =
+        exec(&env, &["--save", "--output", "out/*.txt", "--", "printf '1\\n2\\n3\\n' > out/n.txt"]);
+    assert_snapshot!(steady(&outcome), @"
+    exit 0
+    ----- stdout
+
+    ----- stderr
+    FILE                   SIZE  TYPE
+    workspace://out/n.txt   6 B  text
+    kept artifact://out/n.txt@0
+    exit 0 · [TIME] · sandbox (full) · session one
+    ");
+    assert_snapshot!(run(&env, "read artifact://out/n.txt --lines 2-3"), @"
+    exit 0
+    ----- stdout
+    2
+    3
+    ----- stderr
+    ");
+    assert_snapshot!(run(&env, "read workspace://out/n.txt --session one --lines 1"), @"
+    exit 0
+    ----- stdout
+    1
+    ----- stderr
+    ");
+    assert_snapshot!(run(&env, "artifacts list"), @"
+    exit 0
+    ----- stdout
+    NAME       VERSION  SIZE  TYPE
+    out/n.txt        0   6 B  text/plain
+    ----- stderr
+    1 artifact
+    ");
+    assert_snapshot!(run(&env, "artifacts rm out/n.txt@0"), @"
+    exit 0
+    ----- stdout
+
+    ----- stderr
+    removed out/n.txt@0
+    ");
+    assert_snapshot!(run(&env, "artifacts get out/n.txt"), @"
+    exit 1
+    ----- stdout
+
+    ----- stderr
+    error: there is no artifact `out/n.txt`: look for its name in the list of artifacts
+    ");
+}
+
+#[test]
+fn a_request_in_json_is_taken_as_it_is() {
+    let env = with_skill();
+    env.write(
+        "project/good.json",
+        r#"{"skill": "demo", "command": "mkdir -p out; echo hi > out/a.txt",
+        "output_files": ["out/*.txt"], "omit_inline_content": true}"#,
+    );
+    env.write(
+        "project/bad.json",
+        r#"{"skill": "demo", "command": "ls", "outputs": {"max_files": "ten"}}"#,
+    );
+    let answer = json(&run(&env, "exec --request good.json --json --skills-dir skills"));
+    assert_eq!(answer["output_files"][0]["ref"], "workspace://out/a.txt");
+    assert_eq!(answer["output_files"][0].get("content"), None);
+    assert_eq!(answer["confinement"]["executor"], "sandbox");
+    assert_snapshot!(run(&env, "exec --request bad.json"), @r#"
+    exit 2
+    ----- stdout
+
+    ----- stderr
+    error: bad.json is not a request: `outputs.max_files`: invalid type: string "ten", expected usize at line 1 column 65
+    hint: `skill` and `command` are required; see docs/cli.md for the rest
+    "#);
+    assert_snapshot!(run(&env, "exec --request absent.json"), @"
+    exit 2
+    ----- stdout
+
+    ----- stderr
+    error: absent.json cannot be read: No such file or directory (os error 2)
+    ");
+}
+
+#[test]
+fn what_is_wrong_is_said_in_one_line_and_nothing_runs() {
+    let env = with_skill();
+    let said = |rest: &[&str]| exec(&env, rest).stderr;
+    let cases = [
+        said(&["--cwd", "../..", "--", "ls"]),
+        said(&["--env", "LD_PRELOAD=x", "--", "ls"]),
+        said(&["--env", "HOME=x", "--", "ls"]),
+        said(&["--input", "absent.txt", "--", "ls"]),
+        said(&["--input", "host:///etc/passwd", "--", "ls"]),
+        said(&["--input", "artifact://nothing", "--", "ls"]),
+        said(&["--output", "/etc/*", "--", "ls"]),
+        said(&["--timeout", "0", "--", "ls"]),
+        said(&["--timeout", "999999", "--", "ls"]),
+        run(&env, "exec nobody -- ls").stderr,
+    ];
+    assert_snapshot!(cases.join("\n"), @"
+    error: `cwd`: `../..` has `..`; write a path inside the workspace without it
+
+    error: `env`: `LD_PRELOAD` may not be set for a run; it decides what programs load or where they look
+
+    error: `env`: `HOME` is set by metier or the configuration and may not be changed by a call
+
+    error: `absent.txt` cannot be read: No such file or directory (os error 2)
+
+    error: `inputs`: input `host:///etc/passwd` is not in a folder that runs may read; add its folder to `exec.host_inputs`
+
+    error: `inputs`: input `artifact://nothing`: there is no artifact `nothing`: look for its name in the list of artifacts
+
+    error: `outputs`: `/etc/*` is absolute; write a path inside the workspace, such as `out/x` or `$WORK_DIR/x`
+
+    error: `timeout`: 0 is not a number of seconds
+
+    error: `timeout`: at most 3600 seconds are allowed (`exec.max_timeout`)
+
+    error: there is no skill `nobody`
+    hint: `metier skills list --all` shows every skill that was found
+    ");
+}
+
+#[test]
+fn exit_codes_are_those_of_the_command() {
+    let env = with_skill();
+    assert_eq!(exec(&env, &["--", "exit 7"]).code, 7);
+    assert_eq!(exec(&env, &["--", "kill -9 $$"]).code, 137);
+    assert_eq!(exec(&env, &["--timeout", "0.3", "--", "sleep 9"]).code, 124);
+    let words = exec(&env, &["--", "printf", "%s|", "a b", "c'd", "$HOME"]);
+    assert_eq!((words.code, words.stdout.as_str()), (0, "a b|c'd|$HOME|"));
+}
+
+#[test]
+fn a_skill_is_given_its_own_variables_and_no_others() {
+    let env = with_skill();
+    env.write(
+        "home/.metier/config.toml",
+        "[skills.entries.demo.env]\nTOKEN = \"secret\"\n[skills.entries.other.env]\nOTHER = \"x\"\n",
+    );
+    let outcome = exec(&env, &["--", "echo $TOKEN/$OTHER/$USER"]);
+    assert_eq!(outcome.stdout, "secret//\n");
+    assert_snapshot!(exec(&env, &["--env", "TOKEN=mine", "--", "true"]).stderr, @"error: `env`: `TOKEN` is set by metier or the configuration and may not be changed by a call");
+}
+
+#[test]
+fn a_state_directory_that_cannot_be_used_is_said() {
+    let env = with_skill();
+    fs::create_dir_all(env.home().join(".metier")).expect("a folder");
+    env.write("home/.metier/workspaces", "in the way");
+    assert_snapshot!(exec(&env, &["--", "ls"]), @"
+    exit 1
+    ----- stdout
+
+    ----- stderr
+    error: the state directory `[HOME]/.metier` cannot be used: File exists (os error 17)
+    hint: set METIER_HOME to a folder that you can write to
+    ");
+}
+
+#[test]
+fn the_doctor_tries_every_promise() {
+    let report = json(&run(&environment(), "doctor --json"));
+    let trials = report["trials"].as_array().expect("trials");
+    assert!(trials.len() >= 6 && trials.iter().all(|trial| trial["kept"] == true), "{report:#}");
+}
+
+#[test]
+fn nothing_in_use_is_removed() {
+    let env = with_skill();
+    exec(&env, &["--", "echo text > out/a.txt"]);
+    let outcome = run(&env, "gc");
+    // What other tests left behind on the machine is removed too.
+    assert!(outcome.stdout.starts_with("removed 0 workspaces, 0 staged skills, "), "{outcome}");
+    assert_eq!(run(&env, "read workspace://out/a.txt").stdout, "text\n");
+}

@@ -7,6 +7,7 @@
 mod discovery;
 mod floor;
 mod process;
+mod runs;
 mod statistics;
 mod table;
 
@@ -16,6 +17,7 @@ use anyhow::Result;
 use clap::Parser;
 
 use crate::discovery::{DiscoveryArgs, Skills};
+use crate::runs::RunArgs;
 
 /// Side-by-side benchmarks of metier
 #[derive(Debug, Parser)]
@@ -23,6 +25,8 @@ use crate::discovery::{DiscoveryArgs, Skills};
 enum Benchmark {
     /// Measure how long finding skills takes, against plain loops over the same files
     Discovery(DiscoveryArgs),
+    /// Measure what running a command of a skill costs, against starting a shell
+    Run(RunArgs),
     /// Write the skills that `discovery` measures with, to look closer with a profiler
     Skills {
         /// How many
@@ -33,11 +37,13 @@ enum Benchmark {
 }
 
 fn main() -> Result<()> {
+    metier_sandbox::helper();
     if floor::run_if_asked() {
         return Ok(());
     }
     match Benchmark::parse() {
         Benchmark::Discovery(arguments) => discovery::run(&arguments),
+        Benchmark::Run(arguments) => runs::run(&arguments),
         Benchmark::Skills { count, folder } => {
             Skills::generate(count, &folder)?;
             Ok(())

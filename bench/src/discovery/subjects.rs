@@ -62,6 +62,11 @@ impl Metier {
         Ok(Self { binary })
     }
 
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.binary
+    }
+
     /// What the binary says about itself.
     pub(crate) fn version(&self) -> Result<String> {
         let output = program(&self.binary).arg("--version").output()?;

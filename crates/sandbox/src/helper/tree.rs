@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, wait};
 
 /// How long a tree that keeps growing is fought.
@@ -24,6 +25,10 @@ pub(super) fn signal(signal: Signal) -> usize {
 /// Ends every process below this one and waits until they are gone. A tree that forks faster than
 /// it dies is stopped first.
 pub(super) fn kill() {
+    if matches!(wait(WaitOptions::NOHANG), Err(Errno::CHILD)) {
+        // Every orphan comes here, so there is nobody.
+        return;
+    }
     let deadline = Instant::now() + PATIENCE;
     while Instant::now() < deadline {
         signal(Signal::STOP);

@@ -4,6 +4,9 @@
 //! These fields decide whether a skill may be offered, so reading them fails closed: what cannot
 //! be read makes the gate [`Gate::Unreadable`], never an open one.
 
+use std::borrow::Cow;
+use std::fmt::Display;
+
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Code, Diagnostic};
@@ -198,7 +201,7 @@ impl Reader<'_> {
                     .help("call it `metier` or `openclaw`"),
             );
         }
-        self.block(&object(block, &format!("metadata.{name}"))?)
+        self.block(&object(block, format_args!("metadata.{name}"))?)
     }
 
     fn block(&mut self, block: &Entries) -> Read<Requirements> {
@@ -209,7 +212,7 @@ impl Reader<'_> {
             skill_key: text(block, "skillKey")?,
             primary_env: text(block, "primaryEnv")?,
             os: list(block, "os")?,
-            sandbox: get(block, "sandbox").map(|node| node.to_json().to_string()),
+            sandbox: get(block, "sandbox").map(|node| node.as_json()),
             install: self.install(get(block, "install"))?,
             ..Requirements::default()
         };
@@ -303,7 +306,7 @@ fn install_option(index: usize, node: &Node) -> Read<InstallOption> {
     })
 }
 
-type Entries = Vec<(Node, Node)>;
+type Entries = [(Node, Node)];
 
 fn get<'a>(entries: &'a Entries, name: &str) -> Option<&'a Node> {
     entries
@@ -318,12 +321,12 @@ fn unreadable(node: &Node, reason: &str) -> Unreadable {
 }
 
 /// A mapping, written as one or as JSON5 text.
-fn object(node: &Node, what: &str) -> Read<Entries> {
+fn object(node: &Node, what: impl Display) -> Read<Cow<'_, Entries>> {
     match &node.kind {
-        Kind::Null => Ok(Vec::new()),
-        Kind::Mapping(entries) => Ok(entries.clone()),
+        Kind::Null => Ok(Cow::Borrowed(&[])),
+        Kind::Mapping(entries) => Ok(Cow::Borrowed(entries)),
         Kind::Scalar(text) => match repair::json5(text).map(|json| from_json(json, node.span)) {
-            Some(Node { kind: Kind::Mapping(entries), .. }) => Ok(entries),
+            Some(Node { kind: Kind::Mapping(entries), .. }) => Ok(Cow::Owned(entries)),
             _ => Err(unreadable(node, &format!("`{what}` is text, and not a JSON object"))),
         },
         Kind::Sequence(_) => Err(unreadable(node, &format!("`{what}` is a list"))),

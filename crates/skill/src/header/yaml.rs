@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use granit_parser::{Event, Marker, Options, Parser, ScalarStyle, ScanError};
+use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 use crate::text::Span;
@@ -86,7 +87,28 @@ impl Node {
         match &self.kind {
             Kind::Null => Cow::Borrowed(""),
             Kind::Scalar(text) => Cow::Borrowed(text),
-            _ => Cow::Owned(self.to_json().to_string()),
+            _ => Cow::Owned(self.as_json()),
+        }
+    }
+
+    /// The whole value as JSON text.
+    pub(crate) fn as_json(&self) -> String {
+        serde_json::to_string(self).expect("keys are strings and a string takes everything")
+    }
+}
+
+/// Says what [`Node::to_json`] says without making it.
+impl Serialize for Node {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.kind {
+            Kind::Null => serializer.serialize_unit(),
+            Kind::Scalar(text) => serializer.serialize_str(text),
+            Kind::Sequence(items) => serializer.collect_seq(items),
+            Kind::Mapping(entries) if entries.iter().all(|(key, _)| key.text().is_some()) => {
+                serializer.collect_map(entries.iter().map(|(key, value)| (key, value)))
+            }
+            // Keys that are no strings may become one and the same.
+            Kind::Mapping(_) => self.to_json().serialize(serializer),
         }
     }
 }

@@ -54,6 +54,9 @@ pub(crate) fn entries(header: &str) -> Option<Vec<Entry>> {
 
 /// The bytes before the colon when a line at the margin starts an entry.
 fn key_length(line: &str) -> Option<usize> {
+    if line.starts_with(' ') {
+        return None;
+    }
     let length = line.find(':')?;
     let key = &line[..length];
     let is_word = |character: char| character.is_alphanumeric() || "_-.".contains(character);

@@ -536,6 +536,58 @@ fn header_like() -> impl Strategy<Value = String> {
     prop::collection::vec(fragment, 0..40).prop_map(|parts| parts.concat())
 }
 
+/// Headers with blocks and lists in them, indented well more often than not.
+fn nested_like() -> impl Strategy<Value = String> {
+    let key = prop_oneof![
+        12 => "[a-f]{1,2}: ",
+        1 => "[a-cB-D0-2_.é-]{1,4}:? ?",
+        1 => Just("null: ".to_owned()),
+        4 => Just("- ".to_owned()),
+    ];
+    let value = prop_oneof![
+        8 => Just(String::new()),
+        6 => "[a-c]{1,3}( [a-c:#]{1,2})?",
+        4 => "\\[ ?[a-c]{1,2}(, ?[a-c0-2.-]{1,2} ?){0,2}\\]",
+        2 => "\"[a-c: #',]{0,4}\"",
+        2 => "'[a-c: #\",]{0,4}'",
+        1 => "[ab:#'\"\\\\\\[\\],{}|>&*!?%@~\t é-]{1,5}",
+        1 => Just("null".to_owned()),
+    ];
+    let end =
+        prop_oneof![30 => Just("\n"), 1 => Just(" \n"), 1 => Just("\n\n"), 1 => Just(" # a\n")];
+    let closed = prop_oneof![6 => Just(0_usize), 2 => Just(1), 1 => Just(2)];
+    let astray = prop_oneof![30 => Just(0_usize), 1 => 1_usize..3];
+    prop::collection::vec((key, value, end, closed, astray), 1..9).prop_map(|lines| {
+        let (mut text, mut depth) = (String::new(), 0_usize);
+        for (key, value, end, closed, astray) in lines {
+            let indent = 2 * depth + astray;
+            text += &format!("{:indent$}{}{end}", "", format!("{key}{value}").trim_end());
+            depth = if value.is_empty() { depth + 1 } else { depth.saturating_sub(closed) };
+        }
+        text
+    })
+}
+
+#[test]
+fn keys_that_become_the_same_text_are_one() {
+    let tree = yaml::parse("{? [a] : 1, '[\"a\"]': 2, ~: [b, ~], '': 4, c: {d: 'e\"'}}").unwrap();
+    assert_eq!(tree.root.as_json(), tree.root.to_json().to_string());
+    assert_eq!(tree.root.as_json(), r#"{"[\"a\"]":"2","":"4","c":{"d":"e\""}}"#);
+}
+
+#[test]
+fn usual_headers_are_written_plainly() {
+    let header = "name: ship\ndescription: \"Ships: all of it\"\nmetadata:\n  author: 'me'\n  metier:\n    \
+                  requires:\n      bins: [git, sh]\n      anyBins:\n        - jq\n        - \"gojq\"\n    \
+                  emoji: x\nlicense: MIT\n";
+    let entries = entries::entries(header).unwrap();
+    for entry in &entries {
+        let plain = quick::plain(header, entry);
+        assert!(plain.is_some(), "{:?}", entry.span.slice(header));
+        assert_eq!(plain, quick::apart(header, entry));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -551,11 +603,21 @@ proptest! {
     }
 
     #[test]
-    fn the_short_way_gives_what_the_parser_gives(lines in header_like()) {
+    fn the_short_way_gives_what_the_parser_gives(lines in prop_oneof![header_like(), nested_like()]) {
         for text in [lines.clone(), format!("name: a\n{lines}"), format!("{lines}\nlicense: MIT # x\n")] {
             if let Some(quick) = quick::parse(&text) {
+                prop_assert_eq!(quick.root.as_json(), quick.root.to_json().to_string());
                 let whole = yaml::parse(&text).map(|tree| shape(&tree));
                 prop_assert_eq!(Ok(shape(&quick)), whole, "{:?}", text);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_written_plainly_stands_where_the_parser_finds_it(lines in nested_like()) {
+        for entry in entries::entries(&lines).unwrap_or_default() {
+            if let Some(plain) = quick::plain(&lines, &entry) {
+                prop_assert_eq!(Some(plain), quick::apart(&lines, &entry), "{:?}", lines);
             }
         }
     }

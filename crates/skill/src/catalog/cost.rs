@@ -81,22 +81,36 @@ type Counted<'a> = (&'a str, u32);
 /// Tokens that joining may cost beyond the one that every line has to spare: what stands beside a
 /// word can make the tokenizer cut all of it otherwise. The tags of XML have enough to spare.
 fn joins(name: Counted<'_>, first: Counted<'_>, last: Counted<'_>) -> u32 {
-    let at_starts = excess(" ", name, "") + excess(" ", first, "");
-    let at_ends = excess("", name, ":") + excess("", name, "\n") + excess("", last, "\n");
+    let at_starts = excess_after_space(name) + excess_after_space(first);
+    let at_ends = excess_before(":", name) + excess_before("\n", name) + excess_before("\n", last);
     (at_starts + at_ends).saturating_sub(1)
 }
 
-/// What a text costs more between two neighbours, of which the one after has been paid for.
-fn excess(before: &str, (text, alone): Counted<'_>, after: &str) -> u32 {
+/// What a text costs more after a space.
+fn excess_after_space((text, alone): Counted<'_>) -> u32 {
+    if text.len() > LONGEST_JOINED_BYTES {
+        return EXCESS_OF_LONG;
+    }
+    // A space becomes part of the word after it, and what follows is cut as before.
+    let word = tokens::pieces(text).next().filter(|_| text.starts_with(is_letter));
+    let (text, alone) = word.map_or((text, alone), |word| (word, count(word)));
+    count(&format!(" {text}")).saturating_sub(alone)
+}
+
+fn is_letter(character: char) -> bool {
+    character.is_ascii_alphabetic()
+}
+
+/// What a text costs more before a neighbour that has been paid for.
+fn excess_before(after: &str, (text, alone): Counted<'_>) -> u32 {
     // A sign and its neighbour are two tokens at the most, and after a letter another one begins.
-    if before.is_empty() && signs_at_end(text) < 2 {
+    if signs_at_end(text) < 2 {
         return 0;
     }
     if text.len() > LONGEST_JOINED_BYTES {
         return EXCESS_OF_LONG;
     }
-    let paid = alone + u32::from(!after.is_empty());
-    count(&format!("{before}{text}{after}")).saturating_sub(paid)
+    count(&format!("{text}{after}")).saturating_sub(alone + 1)
 }
 
 /// Bytes at the end that belong to no letter or digit.
@@ -178,6 +192,8 @@ fn is_latin(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::catalog::{CatalogItem, Format, build};
 
@@ -200,6 +216,15 @@ mod tests {
                     assert!(real <= catalog.report.tokens, "{real} in {catalog:?}");
                 }
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_space_costs_what_counting_everything_says(text in "[a-zA-Z0-9'.é技 -]{1,24}") {
+            let alone = count(&text);
+            let expected = count(&format!(" {text}")).saturating_sub(alone);
+            prop_assert_eq!(excess_after_space((&text, alone)), expected, "{:?}", text);
         }
     }
 

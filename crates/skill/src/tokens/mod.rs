@@ -19,3 +19,4 @@ mod tests;
 mod vocabulary;
 
 pub use count::{ENCODING, count};
+pub(crate) use split::pieces;

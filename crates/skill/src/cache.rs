@@ -5,19 +5,49 @@
 
 use std::fs;
 use std::io::Write;
+use std::iter;
 use std::path::Path;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 /// Changes with the shape of anything that is cached.
-const FORMAT: &[u8; 16] = b"metier cache 02\n";
+const FORMAT: &[u8; 16] = b"metier cache 03\n";
 const CHECKSUM_BYTES: usize = 16;
 /// Larger files are not ours.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// Reads what [`store`] wrote, or nothing.
 pub(crate) fn load<T: DeserializeOwned>(file: &Path) -> Option<T> {
+    postcard::from_bytes(read(file)?.content()).ok()
+}
+
+/// A cache file that is whole, for what need not be in memory at once.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    bytes: Vec<u8>,
+}
+
+impl Stored {
+    /// The items of a list that was stored, up to the first of another shape.
+    pub(crate) fn items<'a, T: Deserialize<'a>>(&'a self) -> impl Iterator<Item = T> {
+        let (mut left, mut rest): (usize, &[u8]) =
+            postcard::take_from_bytes(self.content()).unwrap_or_default();
+        iter::from_fn(move || {
+            left = left.checked_sub(1)?;
+            let (item, after) = postcard::take_from_bytes(rest).ok()?;
+            rest = after;
+            Some(item)
+        })
+    }
+
+    fn content(&self) -> &[u8] {
+        &self.bytes[FORMAT.len() + CHECKSUM_BYTES..]
+    }
+}
+
+/// Reads a file that [`store`] wrote and checks it.
+pub(crate) fn read(file: &Path) -> Option<Stored> {
     let metadata = fs::symlink_metadata(file).ok()?;
     if !metadata.is_file() || metadata.len() > MAX_BYTES {
         return None;
@@ -28,7 +58,7 @@ pub(crate) fn load<T: DeserializeOwned>(file: &Path) -> Option<T> {
     if blake3::hash(content).as_bytes()[..CHECKSUM_BYTES] != *checksum {
         return None;
     }
-    postcard::from_bytes(content).ok()
+    Some(Stored { bytes })
 }
 
 /// Writes a value for [`load`]; what cannot be written is not.

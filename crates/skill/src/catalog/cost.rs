@@ -24,7 +24,7 @@ pub struct HeaderTokens {
     pub name: u32,
     /// Tokens of each segment of the description: a word with the space before it. The tokenizer
     /// never joins two words, so the sum is the cost of the whole.
-    segments: Vec<u32>,
+    segments: Counts,
     /// Tokens that joining the two to a line may cost.
     joins: u32,
 }
@@ -37,18 +37,18 @@ impl HeaderTokens {
 
     /// Counts a name and a description of one line.
     pub(crate) fn of_parts(name: &str, description: &str) -> Self {
-        let words: Vec<&str> = segments(description).collect();
-        let segments: Vec<u32> = words.iter().copied().map(count).collect();
         let of_name = count(name);
-        let mut counted = words.into_iter().zip(segments.iter().copied());
-        let first = counted.next().unwrap_or_default();
-        let last = counted.next_back().unwrap_or(first);
-        Self { name: of_name, joins: joins((name, of_name), first, last), segments }
+        let mut counts = Counts::default();
+        let words = segments(description).map(|word| (word, count(word)));
+        let mut words = words.inspect(|(_, tokens)| counts.push(*tokens));
+        let first = words.next().unwrap_or_default();
+        let last = words.last().unwrap_or(first);
+        Self { name: of_name, joins: joins((name, of_name), first, last), segments: counts }
     }
 
     /// Tokens of the whole description.
     pub fn description(&self) -> usize {
-        self.segments.iter().map(|&tokens| tokens as usize).sum()
+        self.segments.sum()
     }
 
     /// Tokens of the name and of joining it and the description to a line.
@@ -60,14 +60,53 @@ impl HeaderTokens {
     /// segments it has.
     pub(crate) fn prefix(&self, cap: usize) -> (usize, usize) {
         let mut cost = 0;
-        for (count, &segment) in self.segments.iter().enumerate() {
-            let with = cost + segment as usize;
-            if with > cap {
-                return (cost, count);
+        let mut count = 0;
+        for segment in self.segments.iter() {
+            if cost + segment > cap {
+                break;
             }
-            cost = with;
+            cost += segment;
+            count += 1;
         }
-        (cost, self.segments.len())
+        (cost, count)
+    }
+}
+
+/// Numbers in order, nearly all of them small: each is the sum of some bytes, of which only the
+/// last is not 255. There are thousands of descriptions, and a byte a word is little.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Counts(#[serde(with = "bytes")] Vec<u8>);
+
+impl Counts {
+    fn push(&mut self, number: u32) {
+        let full = (number / 255) as usize;
+        self.0.extend(std::iter::repeat_n(u8::MAX, full));
+        self.0.push((number % 255) as u8);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = usize> {
+        self.0.split_inclusive(|&byte| byte < u8::MAX).map(sum)
+    }
+
+    fn sum(&self) -> usize {
+        sum(&self.0)
+    }
+}
+
+fn sum(bytes: &[u8]) -> usize {
+    bytes.iter().map(|&byte| usize::from(byte)).sum()
+}
+
+/// Bytes that are written and read at once rather than one by one.
+mod bytes {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(bytes)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+        <&[u8]>::deserialize(from).map(Into::into)
     }
 }
 
@@ -217,6 +256,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn numbers_of_any_size_are_kept() {
+        let numbers = [0, 1, 254, 255, 256, 510, 511, 70_000];
+        let mut counts = Counts::default();
+        numbers.into_iter().for_each(|number| counts.push(number));
+        let stored = postcard::to_stdvec(&counts).unwrap();
+        assert_eq!(postcard::from_bytes::<Counts>(&stored).unwrap(), counts);
+        assert!(counts.iter().eq(numbers.map(|number| number as usize)));
+        assert_eq!(counts.sum(), numbers.into_iter().sum::<u32>() as usize);
     }
 
     proptest! {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::SystemTime;
 
-use crate::cache;
+use crate::cache::{self, Stored};
 use crate::catalog::HeaderTokens;
 use crate::diagnostic::Code;
 use crate::discover::Root;
@@ -61,9 +61,6 @@ pub struct RootScan {
     pub problems: Vec<Problem>,
 }
 
-/// What a cache file holds: headers by file, sorted by path.
-type Remembered = Vec<(PathBuf, Record)>;
-
 /// Scans every root. The results are in the order of the roots, whatever the timing.
 pub fn scan(options: &ScanOptions<'_>) -> Vec<RootScan> {
     in_parallel(options.roots, 1, |root, _| scan_root(root, options.cache))
@@ -101,12 +98,11 @@ fn skill_file(folder: &Path) -> PathBuf {
 
 fn scan_root(root: &Root, cache: Option<&Path>) -> RootScan {
     let cache_file = cache.map(|folder| cache_file(folder, root));
-    let known: Remembered = cache_file.as_deref().and_then(cache::load).unwrap_or_default();
-    let known_before = known.len();
+    let stored = cache_file.as_deref().and_then(cache::read);
     let started = SystemTime::now();
     let Walk { candidates, problems } = walk(root);
     let mut scan = RootScan { found: Vec::with_capacity(candidates.len()), problems };
-    let mut records = recall(known, &candidates);
+    let (mut records, forgotten) = recall(stored.as_ref(), &candidates);
     let fresh: Vec<usize> = (0..records.len()).filter(|&it| records[it].is_none()).collect();
     let read = in_parallel(&fresh, HEADERS_PER_THREAD, |&index, buffer| {
         Record::read(&candidates[index], buffer)
@@ -117,8 +113,7 @@ fn scan_root(root: &Root, cache: Option<&Path>) -> RootScan {
             Err(problem) => scan.problems.push(problem),
         }
     }
-    let changed = !fresh.is_empty() || known_before != candidates.len();
-    if let Some(file) = cache_file.filter(|_| changed) {
+    if let Some(file) = cache_file.filter(|_| !fresh.is_empty() || forgotten > 0) {
         remember(&file, &candidates, &records, started);
     }
     for (candidate, record) in candidates.into_iter().zip(records) {
@@ -144,18 +139,21 @@ fn cache_file(folder: &Path, root: &Root) -> PathBuf {
     folder.join("headers").join(&name[..32])
 }
 
-/// What was known of each candidate, where its file is still the same. Both are sorted by path.
-fn recall(known: Remembered, candidates: &[Candidate]) -> Vec<Option<Record>> {
-    let mut known = known.into_iter().peekable();
-    candidates
-        .iter()
-        .map(|candidate| {
-            let wanted = candidate.file.as_os_str();
-            while known.next_if(|(file, _)| file.as_os_str() < wanted).is_some() {}
-            let (_, record) = known.next_if(|(file, _)| file.as_os_str() == wanted)?;
-            Some(record).filter(|record| record.identity == candidate.identity)
-        })
-        .collect()
+/// What was known of each candidate, where its file is still the same, and how many files are not
+/// there any more. Candidates and cache are sorted by path.
+fn recall(stored: Option<&Stored>, candidates: &[Candidate]) -> (Vec<Option<Record>>, usize) {
+    let known = stored.into_iter().flat_map(Stored::items::<(&Path, Record)>);
+    let mut known = known.peekable();
+    let mut forgotten = 0;
+    let mut records = Vec::with_capacity(candidates.len());
+    for Candidate { file, identity } in candidates {
+        while known.next_if(|(other, _)| other.as_os_str() < file.as_os_str()).is_some() {
+            forgotten += 1;
+        }
+        let same = known.next_if(|(other, _)| other.as_os_str() == file.as_os_str());
+        records.push(same.map(|(_, record)| record).filter(|it| it.identity == *identity));
+    }
+    (records, forgotten + known.count())
 }
 
 /// Files that changed a moment before the scan started, or since, are left out: a further change

@@ -184,6 +184,7 @@ impl Gathered {
 
     fn add_root(&mut self, index: usize, root: &Root, scan: RootScan, trust: TrustPolicy<'_>) {
         self.problems.extend(scan.problems);
+        self.skills.reserve(scan.found.len());
         let mut untrusted = 0;
         for found in scan.found {
             let Found { file, identity, manifest, tokens } = found;

@@ -1,7 +1,7 @@
 //! Confines process trees with what the Linux kernel offers, and runs them.
 //!
 //! A [`Policy`] denies everything and then grants; [`Limits`] bound what is left; [`spawn`] starts a
-//! program under both and [`run()`] sees it to its end. Confining happens in a process of its own: the
+//! program under both and [`run()`] sees it to its end; [`converse`] does so while others talk to it. Confining happens in a process of its own: the
 //! program that uses this crate is started again as a *helper*, which is why it calls [`helper`]
 //! before anything else:
 //!
@@ -17,6 +17,7 @@
 
 mod cancel;
 mod cgroup;
+mod console;
 pub mod doctor;
 mod helper;
 mod limits;
@@ -24,13 +25,16 @@ mod policy;
 mod program;
 mod run;
 mod spawn;
+mod terminal;
 mod wire;
 
 pub use cancel::Cancel;
 pub use cgroup::remove_leftovers;
+pub use console::{Console, ConsoleError, MAX_PENDING};
 pub use helper::helper;
 pub use limits::{Limit, Limits};
 pub use policy::{Access, Grant, Level, Network, PROXY_PORT, Policy};
 pub use program::{Job, Program};
-pub use run::{Observer, Outcome, Stream, run};
+pub use run::{Conversation, Observer, Outcome, Stream, converse, run};
 pub use spawn::{Child, Ended, Missing, SpawnError, Stdio, spawn, unprivileged_owner};
+pub use terminal::Size;

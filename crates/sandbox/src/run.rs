@@ -6,13 +6,16 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::fs::{Gid, OFlags, Uid, fchown, fcntl_getfl, fcntl_setfl};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::cancel::Cancel;
+use crate::console::Console;
 use crate::limits::Limit;
+use crate::policy::Level;
 use crate::program::Job;
-use crate::spawn::{Child, Ended, SpawnError, Stdio, spawn};
+use crate::spawn::{Child, Ended, SpawnError, Stdio, spawn, unprivileged_owner};
+use crate::terminal::{self, Size};
 
 /// Bytes that are read at a time.
 const CHUNK: usize = 64 << 10;
@@ -32,6 +35,9 @@ pub enum Stream {
 pub trait Observer {
     /// It wrote some bytes to a stream.
     fn output(&mut self, stream: Stream, bytes: &[u8]);
+
+    /// It runs from now on.
+    fn started(&mut self) {}
 
     /// It started, with a proxy at [`PROXY_PORT`](crate::PROXY_PORT) of its own loopback that is to be served here.
     fn proxy(&mut self, listener: TcpListener) {
@@ -65,14 +71,100 @@ pub fn run(
     observer: &mut dyn Observer,
     cancel: &Cancel,
 ) -> Result<Outcome, SpawnError> {
+    let files = pipes(input.is_empty(), owner(job)).map_err(SpawnError::Helper)?;
+    see_through(job, Talk { files, source: Source::Text(input), observer }, cancel)
+}
+
+/// How a program is talked to.
+#[derive(Clone, Copy, Debug)]
+pub struct Conversation<'a> {
+    /// Where its input comes from. One console is for one program.
+    pub console: &'a Console,
+    /// The size of its terminal; pipes if it has none.
+    pub terminal: Option<Size>,
+}
+
+/// Runs a program to its end, while others talk to it.
+///
+/// On a terminal everything it writes is [`Stream::Output`]. Returns when the program has ended;
+/// whatever it left running is ended with it.
+///
+/// # Errors
+///
+/// When it cannot be started.
+pub fn converse(
+    job: &Job,
+    conversation: Conversation<'_>,
+    observer: &mut dyn Observer,
+    cancel: &Cancel,
+) -> Result<Outcome, SpawnError> {
+    let files = match conversation.terminal {
+        Some(size) => terminal_files(size, owner(job)),
+        None => pipes(false, owner(job)),
+    };
+    let files = files.map_err(SpawnError::Helper)?;
+    let source = Source::Console(conversation.console);
+    see_through(job, Talk { files, source, observer }, cancel)
+}
+
+/// Who the program is to be, if that is somebody else. Its files are given to that user, so that it
+/// can open them again as `/dev/stderr` and the like.
+fn owner(job: &Job) -> Option<(u32, u32)> {
+    unprivileged_owner().filter(|_| job.policy.level != Level::None)
+}
+
+/// What goes in and out of a program.
+struct Talk<'a> {
+    files: (Pipes, Stdio),
+    source: Source<'a>,
+    observer: &'a mut dyn Observer,
+}
+
+/// Where input comes from.
+enum Source<'a> {
+    Text(&'a [u8]),
+    Console(&'a Console),
+}
+
+impl Source<'_> {
+    /// Whether there is something to write now, or the end of it to tell.
+    fn is_ready(&self) -> bool {
+        match self {
+            Self::Text(_) => true,
+            Self::Console(console) => console.has_pending(),
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        match self {
+            Self::Text(text) => text.is_empty(),
+            Self::Console(console) => console.is_done(),
+        }
+    }
+
+    fn write_to(&mut self, mut file: impl Write) {
+        match self {
+            Self::Text(text) => match file.write(text) {
+                Ok(count) => *text = &text[count..],
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                // A program that does not want its input is no error.
+                Err(_closed) => *text = &[],
+            },
+            Self::Console(console) => console.hand_out(|bytes| file.write(bytes)),
+        }
+    }
+}
+
+fn see_through(job: &Job, talk: Talk<'_>, cancel: &Cancel) -> Result<Outcome, SpawnError> {
     let started = Instant::now();
-    let (pipes, stdio) = pipes(input.is_empty()).map_err(SpawnError::Helper)?;
+    let Talk { files: (pipes, stdio), source, observer } = talk;
     let mut child = spawn(job, &stdio)?;
     drop(stdio);
+    observer.started();
     if let Some(listener) = child.take_listener() {
         observer.proxy(listener);
     }
-    let mut run = Run { pipes, input, observer, stopped: None, cancelled: false };
+    let mut run = Run { pipes, source, observer, stopped: None, cancelled: false };
     let ended = run.follow(child, started + job.limits.wall, cancel).map_err(SpawnError::Lost)?;
     let timed_out = run.stopped.is_some() && !run.cancelled;
     let mut outcome =
@@ -90,7 +182,7 @@ struct Pipes {
     error: Option<OwnedFd>,
 }
 
-fn pipes(no_input: bool) -> io::Result<(Pipes, Stdio)> {
+fn pipes(no_input: bool, owner: Option<(u32, u32)>) -> io::Result<(Pipes, Stdio)> {
     let (output, their_output) = pipe_with(PipeFlags::CLOEXEC)?;
     let (error, their_error) = pipe_with(PipeFlags::CLOEXEC)?;
     let (their_input, input) = if no_input {
@@ -100,15 +192,34 @@ fn pipes(no_input: bool) -> io::Result<(Pipes, Stdio)> {
         fcntl_setfl(&ours, fcntl_getfl(&ours)? | OFlags::NONBLOCK)?;
         (theirs, Some(ours))
     };
+    if let Some((user, group)) = owner {
+        for theirs in input.iter().chain([&their_output, &their_error]) {
+            fchown(theirs, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)))?;
+        }
+    }
     let ours = Pipes { input, output: Some(output), error: Some(error) };
     let stdio =
         Stdio { input: their_input, output: their_output, error: their_error, terminal: false };
     Ok((ours, stdio))
 }
 
+/// A terminal in the place of pipes. Everything comes out of it as standard output.
+fn terminal_files(size: Size, owner: Option<(u32, u32)>) -> io::Result<(Pipes, Stdio)> {
+    let (ours, theirs) = terminal::open(size, owner)?;
+    fcntl_setfl(&ours, fcntl_getfl(&ours)? | OFlags::NONBLOCK)?;
+    let pipes = Pipes { input: Some(ours.try_clone()?), output: Some(ours), error: None };
+    let stdio = Stdio {
+        input: theirs.try_clone()?,
+        output: theirs.try_clone()?,
+        error: theirs,
+        terminal: true,
+    };
+    Ok((pipes, stdio))
+}
+
 struct Run<'a> {
     pipes: Pipes,
-    input: &'a [u8],
+    source: Source<'a>,
     observer: &'a mut dyn Observer,
     /// When the tree was asked to end.
     stopped: Option<Instant>,
@@ -129,6 +240,9 @@ impl Run<'_> {
             if ready.ended {
                 break child.wait()?;
             }
+            if ready.asked {
+                self.heed(&child);
+            }
             let late = Instant::now() >= deadline;
             if self.stopped.is_none() && (late || ready.cancelled) {
                 self.cancelled = ready.cancelled;
@@ -140,19 +254,42 @@ impl Run<'_> {
         Ok(ended)
     }
 
+    /// Does what was asked at the console.
+    fn heed(&mut self, child: &Child) {
+        let Source::Console(console) = self.source else { return };
+        let (size, kill) = console.take_requests();
+        if let (Some(size), Some(terminal)) = (size, &self.pipes.input) {
+            // Pipes have no size.
+            let _not_a_terminal = terminal::resize(terminal, size);
+        }
+        if console.is_done() {
+            self.pipes.input = None;
+        }
+        if kill {
+            self.cancelled |= self.stopped.is_none();
+            self.stopped.get_or_insert_with(Instant::now);
+            child.kill();
+        }
+    }
+
     fn poll(&self, child: &Child, cancel: &Cancel, deadline: Instant) -> io::Result<Ready> {
         let end = child.end();
         let mut polled = vec![PollFd::new(&end, PollFlags::IN)];
         let cancel_fd = cancel.as_fd();
-        let mut places = [usize::MAX; 4];
+        let mut places = [usize::MAX; 5];
         if self.stopped.is_none() {
             places[3] = polled.len();
             polled.push(PollFd::new(&cancel_fd, PollFlags::IN));
         }
+        if let Source::Console(console) = &self.source {
+            places[4] = polled.len();
+            polled.push(PollFd::new(*console, PollFlags::IN));
+        }
+        let input = self.pipes.input.as_ref().filter(|_| self.source.is_ready());
         let pipes = [
-            (&self.pipes.output, PollFlags::IN),
-            (&self.pipes.error, PollFlags::IN),
-            (&self.pipes.input, PollFlags::OUT),
+            (self.pipes.output.as_ref(), PollFlags::IN),
+            (self.pipes.error.as_ref(), PollFlags::IN),
+            (input, PollFlags::OUT),
         ];
         for (place, (pipe, flags)) in places.iter_mut().zip(pipes) {
             if let Some(pipe) = pipe {
@@ -169,8 +306,8 @@ impl Run<'_> {
             Err(error) => return Err(error.into()),
         }
         let is_ready = |place: usize| polled.get(place).is_some_and(|it| !it.revents().is_empty());
-        let [output, error, input, cancelled] = places.map(is_ready);
-        Ok(Ready { output, error, input, cancelled, ended: is_ready(0) })
+        let [output, error, input, cancelled, asked] = places.map(is_ready);
+        Ok(Ready { output, error, input, cancelled, asked, ended: is_ready(0) })
     }
 
     fn transfer(&mut self, ready: Ready, chunk: &mut [u8]) -> io::Result<()> {
@@ -183,14 +320,9 @@ impl Run<'_> {
         if ready.input
             && let Some(pipe) = self.pipes.input.take()
         {
-            let mut file = std::fs::File::from(pipe);
-            match file.write(self.input) {
-                Ok(count) => self.input = &self.input[count..],
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                // A program that does not want its input is no error.
-                Err(_closed) => self.input = &[],
-            }
-            self.pipes.input = (!self.input.is_empty()).then(|| file.into());
+            let file = std::fs::File::from(pipe);
+            self.source.write_to(&file);
+            self.pipes.input = (!self.source.is_done()).then(|| file.into());
         }
         Ok(())
     }
@@ -223,6 +355,8 @@ struct Ready {
     error: bool,
     input: bool,
     cancelled: bool,
+    /// At the console.
+    asked: bool,
     ended: bool,
 }
 
@@ -237,7 +371,8 @@ fn read_some(
     match rustix::io::read(open, &mut *chunk) {
         Ok(0) => *pipe = None,
         Ok(count) => observer.output(stream, &chunk[..count]),
-        Err(rustix::io::Errno::INTR) => {}
+        Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+        // This is also how a terminal says that nobody has it open any more.
         Err(_broken) => *pipe = None,
     }
 }

@@ -14,7 +14,7 @@ use crate::wire::{self, Failure, Order, Stage};
 
 /// Runs as the first process until the program ended; tells the warden every step.
 pub(super) fn main(order: &Order, files: Files, warden: &OwnedFd) -> i32 {
-    let started = confine(order, warden.as_fd())
+    let started = confine(order, &files, warden.as_fd())
         .and_then(|()| launch(order, &files, |_| Ok(())).map(|(pid, _)| pid));
     drop(files);
     let step = match &started {
@@ -27,7 +27,7 @@ pub(super) fn main(order: &Order, files: Files, warden: &OwnedFd) -> i32 {
     0
 }
 
-fn confine(order: &Order, warden: BorrowedFd<'_>) -> Result<(), Failure> {
+fn confine(order: &Order, files: &Files, warden: BorrowedFd<'_>) -> Result<(), Failure> {
     identity::follow_parent().or_fail(Stage::Identity, "parent")?;
     sys::pass_on_termination();
     mounts::build(order)?;
@@ -40,7 +40,7 @@ fn confine(order: &Order, warden: BorrowedFd<'_>) -> Result<(), Failure> {
     identity::give_up_rights(order.owner)?;
     // The program has the same user; it must not look into this process.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).or_fail(Stage::Identity, "dumpable")?;
-    rules::restrict(order)?;
+    rules::restrict(order, files)?;
     let notices = filter::install(&order.job.policy)?;
     hand_over(warden, listener.as_ref().map(AsFd::as_fd), notices.as_ref().map(AsFd::as_fd))
 }

@@ -8,6 +8,7 @@ use landlock::{
     Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 
+use super::launch::Files;
 use crate::policy::{Access, Level, Network};
 use crate::wire::{Failure, Order, Stage};
 
@@ -19,9 +20,9 @@ const DEVICES: [&str; 6] =
     ["/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"];
 
 /// Restricts this process and all it will start.
-pub(super) fn restrict(order: &Order) -> Result<(), Failure> {
+pub(super) fn restrict(order: &Order, files: &Files) -> Result<(), Failure> {
     let firm = order.job.policy.level == Level::Landlock;
-    let status = apply(order).map_err(|error| failure(&error.to_string()))?;
+    let status = apply(order, files).map_err(|error| failure(&error.to_string()))?;
     if firm && status != RulesetStatus::FullyEnforced {
         return Err(failure("this kernel's version does not keep signals inside"));
     }
@@ -32,7 +33,7 @@ fn failure(detail: &str) -> Failure {
     Failure { stage: Stage::Landlock, errno: libc::ENOSYS, detail: detail.to_owned() }
 }
 
-fn apply(order: &Order) -> Result<RulesetStatus, landlock::RulesetError> {
+fn apply(order: &Order, files: &Files) -> Result<RulesetStatus, landlock::RulesetError> {
     let all = AccessFs::from_all(NEEDED);
     let mut ruleset = Ruleset::default().set_compatibility(CompatLevel::BestEffort);
     ruleset = ruleset.handle_access(all)?.scope(Scope::AbstractUnixSocket | Scope::Signal)?;
@@ -46,21 +47,29 @@ fn apply(order: &Order) -> Result<RulesetStatus, landlock::RulesetError> {
         let rights = if path.is_dir() { access } else { access & AccessFs::from_file(NEEDED) };
         ruleset = ruleset.add_rule(PathBeneath::new(file, rights))?;
     }
+    if order.terminal {
+        // So that it can be opened again as `/dev/stderr` and the like.
+        ruleset = ruleset.add_rule(PathBeneath::new(&files.input, device()))?;
+    }
     Ok(ruleset.restrict_self()?.ruleset)
+}
+
+/// What may be done with a device.
+fn device() -> BitFlags<AccessFs> {
+    AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev
 }
 
 /// Every path with what may be done below it.
 fn paths(order: &Order) -> Vec<(PathBuf, BitFlags<AccessFs>)> {
     let read = AccessFs::from_read(NEEDED);
     let write = AccessFs::from_all(NEEDED);
-    let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
     let granted = order.job.policy.grants.iter().map(|grant| {
         let rights = if grant.access == Access::Write { write } else { read };
         (grant.target.clone(), rights)
     });
     let own = |path: &str, rights| (Path::new(path).to_owned(), rights);
     let mut paths: Vec<_> = granted.collect();
-    paths.extend(DEVICES.map(|path| own(path, device)));
+    paths.extend(DEVICES.map(|path| own(path, device())));
     paths.push(own("/proc", read));
     if order.job.policy.level == Level::Full {
         paths.extend(["/tmp", "/dev/shm", "/dev/pts"].map(|path| own(path, write)));

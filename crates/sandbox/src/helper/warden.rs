@@ -110,7 +110,7 @@ fn start_directly(order: &Order, files: &Files) -> Result<Ward, Failure> {
             return Ok(());
         }
         identity::give_up_rights(order.owner)?;
-        rules::restrict(order)?;
+        rules::restrict(order, files)?;
         let notices = filter::install(&order.job.policy)?;
         init::hand_over(warden, None, notices.as_ref().map(AsFd::as_fd))
     })?;

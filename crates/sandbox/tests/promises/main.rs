@@ -8,6 +8,7 @@ mod files;
 mod limits;
 mod network;
 mod processes;
+mod terminals;
 mod user;
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -24,7 +25,13 @@ fn main() {
     metier_sandbox::helper();
     processes::victim();
     let arguments = Arguments::from_args();
-    let promises = [files::PROMISES, limits::PROMISES, network::PROMISES, processes::PROMISES];
+    let promises = [
+        files::PROMISES,
+        limits::PROMISES,
+        network::PROMISES,
+        processes::PROMISES,
+        terminals::PROMISES,
+    ];
     let mut trials: Vec<Trial> = Vec::new();
     for (name, promise, levels) in promises.into_iter().flatten() {
         for &level in *levels {

@@ -11,6 +11,9 @@ use crate::path::Inside;
 /// Folders of the system in which programs are looked for.
 const SYSTEM_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+/// What programs take their terminal for. What it can do beyond text is stripped, not shown.
+const TERMINAL: &str = "xterm-256color";
+
 /// Names that decide what a program loads or how a shell reads, and that nobody may set.
 const BLOCKED: [&str; 34] = [
     "BASHOPTS",
@@ -81,6 +84,8 @@ pub(crate) struct Surroundings {
     pub(crate) configured: Vec<(String, String)>,
     /// From the call, already checked.
     pub(crate) called: BTreeMap<String, String>,
+    /// Whether the program has a terminal.
+    pub(crate) has_terminal: bool,
 }
 
 impl Surroundings {
@@ -106,6 +111,9 @@ impl Surroundings {
             ("WORKSPACE_DIR".to_owned(), place("")),
             ("WORK_DIR".to_owned(), place("work")),
         ];
+        if self.has_terminal {
+            variables.push(("TERM".to_owned(), TERMINAL.to_owned()));
+        }
         if let Some(proxy) = proxy {
             let names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
             for name in names {

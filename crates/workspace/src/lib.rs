@@ -1,7 +1,8 @@
 //! A place to work: named trees are staged, inputs brought in, a command is run by an executor, and what
 //! it made is collected and kept.
 //!
-//! [`Runner::run`] is the only way a command of a skill is run, whoever asks.
+//! [`Runner::run`] is the only way a command of a skill is run, whoever asks; an
+//! [`Interactive`] session is such a run that is talked to.
 
 pub mod artifact;
 pub mod collect;
@@ -9,6 +10,7 @@ mod encode;
 pub mod environment;
 pub mod executor;
 pub mod input;
+pub mod interactive;
 pub mod layout;
 pub mod mime;
 pub mod path;
@@ -19,6 +21,7 @@ pub mod run;
 pub mod stage;
 pub mod stream;
 
+pub use interactive::Interactive;
 pub use layout::{SessionKey, Workspace, Workspaces};
 pub use request::{RunOutput, RunRequest};
 pub use run::{RunError, RunOrder, RunSettings, Runner};

@@ -153,6 +153,16 @@ impl Runner {
         live: Live,
         cancel: Cancel,
     ) -> Result<RunOutput, RunError> {
+        self.see_through(order, Watch { cancel, output: live, dialogue: None }).await
+    }
+
+    /// Prepares a run, has it executed and collects what it made; whoever watches it, and whether
+    /// or not it is talked to.
+    pub(crate) async fn see_through(
+        &self,
+        order: RunOrder,
+        watch: Watch,
+    ) -> Result<RunOutput, RunError> {
         let RunOrder { key, request, trees, settings } = order;
         let Some(tree) = trees.iter().find(|tree| tree.name == request.skill) else {
             return Err(RunError::UnknownSkill(request.skill));
@@ -169,7 +179,7 @@ impl Runner {
             Running { runner: self, workspace, owner, request, skill_digest, plan, settings };
         let brought = running.bring_in(&trees, &staged).await?;
         warnings.extend(brought.warnings);
-        let (executed, streams) = running.execute(staged, live, cancel).await?;
+        let (executed, streams) = running.execute(staged, watch).await?;
         let mut collected = running.collect(&executed, since).await?;
         collected.warnings.splice(0..0, warnings);
         Ok(running.finish(&brought.files, executed, &streams, collected))
@@ -214,13 +224,13 @@ impl Running<'_> {
     async fn execute(
         &self,
         staged: Vec<StagedTree>,
-        mut live: Live,
-        cancel: Cancel,
+        watch: Watch,
     ) -> Result<(Executed, Streams), RunError> {
         let (plan, request, settings) = (&self.plan, &self.request, &self.settings);
         let streams = Streams::open(&self.workspace, plan).map_err(RunError::Workspace)?;
         let streams = Arc::new(Mutex::new(streams));
         let taking = Arc::clone(&streams);
+        let Watch { cancel, output: mut live, dialogue } = watch;
         let output = move |stream: Stream, bytes: &[u8]| {
             taking.lock().unwrap_or_else(PoisonError::into_inner).take(stream, bytes);
             live(stream, bytes);
@@ -230,6 +240,7 @@ impl Running<'_> {
             run: plan.run.clone(),
             configured: settings.variables.clone(),
             called: request.env.clone(),
+            has_terminal: dialogue.as_ref().is_some_and(|it| it.terminal.is_some()),
         };
         let limits = Limits {
             wall: plan.timeout,
@@ -249,7 +260,8 @@ impl Running<'_> {
         let executor = self.runner.executor;
         let executing = tokio::task::spawn_blocking(move || {
             let _span = tracing::info_span!("workspace.run", command = execution.command).entered();
-            executor.execute(&execution, &mut Watch { cancel, output: Box::new(output) })
+            let mut watch = Watch { cancel, output: Box::new(output), dialogue };
+            executor.execute(&execution, &mut watch)
         });
         let executed =
             executing.await.map_err(|panic| RunError::Workspace(io::Error::other(panic)))??;

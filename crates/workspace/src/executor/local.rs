@@ -5,8 +5,8 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
 use metier_sandbox::{
-    Access, Job, Level, Network as Reach, Observer, Outcome, PROXY_PORT, Policy, Program,
-    SpawnError, Stream, run,
+    Access, Conversation, Job, Level, Network as Reach, Observer, Outcome, PROXY_PORT, Policy,
+    Program, SpawnError, Stream, converse, run,
 };
 use tokio::runtime::Handle;
 
@@ -90,8 +90,15 @@ fn execute_at(
     let confinement = confinement(executor, level, &policy, &execution.network);
     let job = Job { program, policy, limits: execution.limits };
     let cancel = watch.cancel.clone();
+    let dialogue = watch.dialogue.as_ref().map(|it| (it.console.clone(), it.terminal));
     let mut attendant = Attendant { watch, network: &execution.network, proxy: None };
-    let outcome = run(&job, &execution.input, &mut attendant, &cancel)?;
+    let outcome = match &dialogue {
+        None => run(&job, &execution.input, &mut attendant, &cancel)?,
+        Some((console, terminal)) => {
+            let conversation = Conversation { console, terminal: *terminal };
+            converse(&job, conversation, &mut attendant, &cancel)?
+        }
+    };
     let refused_addresses = attendant.stop_proxy();
     let Outcome { ended, timed_out, cancelled, duration } = outcome;
     Ok(Executed {
@@ -116,6 +123,12 @@ struct Attendant<'a> {
 impl Observer for Attendant<'_> {
     fn output(&mut self, stream: Stream, bytes: &[u8]) {
         (self.watch.output)(stream, bytes);
+    }
+
+    fn started(&mut self) {
+        if let Some(dialogue) = &mut self.watch.dialogue {
+            (dialogue.started)();
+        }
     }
 
     fn proxy(&mut self, listener: TcpListener) {

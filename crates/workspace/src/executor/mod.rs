@@ -4,7 +4,7 @@ mod local;
 
 use std::path::PathBuf;
 
-use metier_sandbox::{Cancel, Ended, Level, Limits, SpawnError, Stream};
+use metier_sandbox::{Cancel, Console, Ended, Level, Limits, Size, SpawnError, Stream};
 use thiserror::Error;
 
 use crate::environment::Surroundings;
@@ -98,6 +98,11 @@ pub enum ExecuteError {
     /// There is no shell.
     #[error("there is neither `bash` nor `sh` to run the command with")]
     NoShell,
+    /// It runs commands, but nobody can talk to them.
+    #[error(
+        "the executor `{0}` has no interactive sessions; use `sandbox` or `host`, or give the command its `stdin`"
+    )]
+    NotInteractive(&'static str),
 }
 
 /// What the sandbox does when it cannot be as firm as it wants.
@@ -116,6 +121,19 @@ pub type Live = Box<dyn FnMut(Stream, &[u8]) + Send>;
 pub(crate) struct Watch {
     pub(crate) cancel: Cancel,
     pub(crate) output: Live,
+    /// How the command is talked to while it runs, if it is. An executor that cannot do that
+    /// answers with [`ExecuteError::NotInteractive`] and runs nothing.
+    pub(crate) dialogue: Option<Dialogue>,
+}
+
+/// How a command is talked to while it runs.
+pub(crate) struct Dialogue {
+    /// Where its input comes from, instead of [`Execution::input`].
+    pub(crate) console: Console,
+    /// The size of its terminal; pipes if it has none.
+    pub(crate) terminal: Option<Size>,
+    /// Is called when the command runs.
+    pub(crate) started: Box<dyn FnMut() + Send>,
 }
 
 /// What a level or executor does not keep from a program.

@@ -2,7 +2,9 @@
 
 use std::os::fd::OwnedFd;
 
-use libc::{BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_JSET, BPF_K, BPF_LD, BPF_RET, BPF_W};
+use libc::{
+    BPF_ABS, BPF_ALU, BPF_AND, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_JSET, BPF_K, BPF_LD, BPF_RET, BPF_W,
+};
 use libc::{c_long, sock_filter};
 
 use super::{OrFail, sys};
@@ -79,9 +81,34 @@ const REFUSED: &[(c_long, &str)] = &[
     (libc::SYS_uselib, "uselib"),
 ];
 
+/// Calls that lead to memory, messages and locks of others where there is no namespace of its own.
+const REFUSED_WITHOUT_NAMESPACES: &[(c_long, &str)] = &[
+    (libc::SYS_mq_open, "mq_open"),
+    (libc::SYS_mq_unlink, "mq_unlink"),
+    (libc::SYS_msgctl, "msgctl"),
+    (libc::SYS_msgget, "msgget"),
+    (libc::SYS_msgrcv, "msgrcv"),
+    (libc::SYS_msgsnd, "msgsnd"),
+    (libc::SYS_semctl, "semctl"),
+    (libc::SYS_semget, "semget"),
+    (libc::SYS_semop, "semop"),
+    (libc::SYS_semtimedop, "semtimedop"),
+    (libc::SYS_shmat, "shmat"),
+    (libc::SYS_shmctl, "shmctl"),
+    (libc::SYS_shmget, "shmget"),
+];
+
 /// Calls that are refused for some of their arguments.
-const SOMETIMES: [(c_long, &str); 3] =
-    [(libc::SYS_clone, "clone"), (libc::SYS_ioctl, "ioctl"), (libc::SYS_socket, "socket")];
+const SOMETIMES: [(c_long, &str); 5] = [
+    (libc::SYS_clone, "clone"),
+    (libc::SYS_ioctl, "ioctl"),
+    (libc::SYS_prlimit64, "prlimit64"),
+    (libc::SYS_socket, "socket"),
+    (libc::SYS_socketpair, "socketpair"),
+];
+
+/// The kind of a socket, without its flags.
+const SOCKET_KIND: u32 = 0xf;
 
 /// Flags of `clone` that make a namespace.
 const NAMESPACES: u32 = (libc::CLONE_NEWNS
@@ -95,7 +122,7 @@ const NAMESPACES: u32 = (libc::CLONE_NEWNS
 
 /// The name of a system call that can be refused.
 pub(crate) fn name_of(number: i64) -> &'static str {
-    let mut known = REFUSED.iter().chain(&SOMETIMES);
+    let mut known = REFUSED.iter().chain(REFUSED_WITHOUT_NAMESPACES).chain(&SOMETIMES);
     known.find(|(call, _)| *call == number).map_or("?", |(_, name)| name)
 }
 
@@ -157,8 +184,35 @@ fn build(policy: &Policy, refuse: u32) -> Vec<sock_filter> {
         }
         code.give(refuse);
     });
+    code.when(number(libc::SYS_socketpair), |code| {
+        code.load_argument(0);
+        code.unless_equal(libc::AF_UNIX.cast_unsigned(), refuse);
+        if policy.level != Level::Full {
+            // One that is not a stream can be turned to any socket in the file system.
+            code.load_argument(1);
+            code.keep_bits(SOCKET_KIND);
+            code.if_equal(libc::SOCK_STREAM.cast_unsigned(), libc::SECCOMP_RET_ALLOW);
+            code.if_equal(libc::SOCK_SEQPACKET.cast_unsigned(), libc::SECCOMP_RET_ALLOW);
+            code.give(refuse);
+        }
+    });
+    if policy.level != Level::Full {
+        refuse_reaching_others(&mut code, refuse);
+    }
     code.give(libc::SECCOMP_RET_ALLOW);
     code.instructions
+}
+
+/// What a process namespace and one for messages would make harmless.
+fn refuse_reaching_others(code: &mut Assembler, refuse: u32) {
+    for (call, _) in REFUSED_WITHOUT_NAMESPACES {
+        code.if_equal(number(*call), refuse);
+    }
+    code.when(number(libc::SYS_prlimit64), |code| {
+        code.load_argument(0);
+        // Its own limits; those of another process could end it.
+        code.unless_equal(0, refuse);
+    });
 }
 
 /// Numbers of calls and requests are small, whatever type they come in.
@@ -210,6 +264,10 @@ impl Assembler {
     fn if_any_bit(&mut self, bits: u32, action: u32) {
         self.push(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
         self.give(action);
+    }
+
+    fn keep_bits(&mut self, bits: u32) {
+        self.push(BPF_ALU | BPF_AND | BPF_K, bits, 0, 0);
     }
 
     /// Instructions for one call, after which anything not decided is allowed.

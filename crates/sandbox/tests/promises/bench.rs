@@ -80,6 +80,13 @@ impl Bench {
         Ok(Tried { outcome, output: read(text.output), error: read(text.error) })
     }
 
+    /// Runs a Python script.
+    pub(crate) fn python(&self, script: &str) -> Tried {
+        let mut job = self.job("");
+        job.program.arguments = ["python3", "-c", script].map(Into::into).into();
+        self.try_job(&job).expect("it starts")
+    }
+
     /// Runs a shell script.
     pub(crate) fn sh(&self, script: &str) -> Tried {
         self.try_job(&self.job(script)).expect("it starts")

@@ -4,6 +4,7 @@
 //! an ordinary user, for whom everything works differently underneath.
 
 mod bench;
+mod escapes;
 mod files;
 mod limits;
 mod network;
@@ -26,6 +27,7 @@ fn main() {
     processes::victim();
     let arguments = Arguments::from_args();
     let promises = [
+        escapes::PROMISES,
         files::PROMISES,
         limits::PROMISES,
         network::PROMISES,

@@ -7,7 +7,9 @@ use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd,
     Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
 };
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 
+use super::OrFail;
 use super::launch::Files;
 use crate::policy::{Access, Level, Network};
 use crate::wire::{Failure, Order, Stage};
@@ -22,6 +24,9 @@ const DEVICES: [&str; 6] =
 /// Restricts this process and all it will start.
 pub(super) fn restrict(order: &Order, files: &Files) -> Result<(), Failure> {
     let firm = order.job.policy.level == Level::Landlock;
+    if firm {
+        without_links(order)?;
+    }
     let status = apply(order, files).map_err(|error| failure(&error.to_string()))?;
     if firm && status != RulesetStatus::FullyEnforced {
         return Err(failure("this kernel's version does not keep signals inside"));
@@ -57,6 +62,18 @@ fn apply(order: &Order, files: &Files) -> Result<RulesetStatus, landlock::Rulese
 /// What may be done with a device.
 fn device() -> BitFlags<AccessFs> {
     AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev
+}
+
+/// Refuses to grant what an earlier program made a link of. With namespaces that was found when the
+/// grants were mounted.
+fn without_links(order: &Order) -> Result<(), Failure> {
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    for grant in order.job.policy.grants.iter().filter(|grant| !grant.system) {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        openat2(CWD, &grant.target, flags, Mode::empty(), resolve)
+            .or_fail(Stage::Mounts, grant.target.display())?;
+    }
+    Ok(())
 }
 
 /// Every path with what may be done below it.

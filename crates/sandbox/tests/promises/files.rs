@@ -1,7 +1,7 @@
 //! Files: what was granted can be reached, and nothing else.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, symlink};
 
 use libtest_mimic::Failed;
 use metier_sandbox::{Level, SpawnError};
@@ -14,10 +14,12 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("nothing_else_can_be_read", nothing_else_can_be_read, CONFINED),
     ("nothing_else_can_be_written", nothing_else_can_be_written, CONFINED),
     ("a_link_leads_nowhere_else", a_link_leads_nowhere_else, CONFINED),
-    ("a_granted_folder_that_became_a_link_is_refused", a_folder_that_became_a_link, FULL),
+    ("a_granted_folder_that_became_a_link_is_refused", a_folder_that_became_a_link, CONFINED),
     ("no_right_can_be_gained", no_right_can_be_gained, CONFINED),
     ("nothing_is_inherited", nothing_is_inherited, ALL),
     ("the_temporary_folder_is_its_own", the_temporary_folder_is_its_own, FULL),
+    ("modes_owners_and_times_of_others_stay", modes_and_times_stay, FULL),
+    ("its_own_output_can_be_opened_by_name", output_by_name, ALL),
 ];
 
 fn what_was_granted_can_be_changed(level: Level) -> Result<(), Failed> {
@@ -107,5 +109,40 @@ fn the_temporary_folder_is_its_own(level: Level) -> Result<(), Failed> {
     let bench = Bench::new(level);
     assert_eq!(bench.sh("touch /tmp/left; ls /tmp").output, "left\n");
     assert_eq!(bench.sh("ls /tmp").output, "");
+    Ok(())
+}
+
+fn modes_and_times_stay(level: Level) -> Result<(), Failed> {
+    let bench = Bench::new(level);
+    let secret = bench.path("private/secret");
+    let before = secret.metadata()?;
+    bench.sh(
+        "cd $ROOT/private 2>/dev/null; for f in $ROOT/private/secret secret; do chmod 777 $f; \
+         chgrp $(id -g) $f; touch -m -d 2001-01-01 $f; done; \
+         python3 -c 'import os; os.setxattr(\"secret\", \"user.x\", b\"y\")'",
+    );
+    bench.python(&format!(
+        "import ctypes, os\n\
+         fd = os.open({secret:?}, os.O_PATH)\n\
+         for act in (lambda p: os.chmod(p, 0o777), lambda p: os.utime(p, (1, 1))):\n\
+         \x20   try: act(f'/proc/self/fd/{{fd}}')\n\
+         \x20   except OSError: pass\n\
+         libc = ctypes.CDLL(None)\n\
+         libc.syscall(452, fd, b'', 0o777, 0x1000)",
+    ));
+    let after = secret.metadata()?;
+    let seen = |it: &fs::Metadata| (it.mode(), it.gid(), it.mtime(), it.ctime(), it.ctime_nsec());
+    assert_eq!(seen(&after), seen(&before));
+    let own =
+        bench.sh("echo x > f && chmod 755 f && touch -d 2001-01-01 f && ls -l f | cut -c1-10");
+    assert_eq!((own.output.as_str(), own.error.as_str()), ("-rwxr-xr-x\n", ""));
+    Ok(())
+}
+
+fn output_by_name(level: Level) -> Result<(), Failed> {
+    let bench = Bench::new(level);
+    let tried =
+        bench.sh("echo one > /dev/stdout; echo two > /dev/stderr; echo three > /proc/self/fd/1");
+    assert_eq!((tried.output.as_str(), tried.error.as_str()), ("one\nthree\n", "two\n"));
     Ok(())
 }

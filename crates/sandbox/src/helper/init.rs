@@ -29,6 +29,7 @@ pub(super) fn main(order: &Order, files: Files, warden: &OwnedFd) -> i32 {
 
 fn confine(order: &Order, files: &Files, warden: BorrowedFd<'_>) -> Result<(), Failure> {
     identity::follow_parent().or_fail(Stage::Identity, "parent")?;
+    identity::end_first();
     sys::pass_on_termination();
     mounts::build(order)?;
     let host = rustix::system::sethostname(b"metier").map_err(io::Error::from);

@@ -11,7 +11,8 @@ use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stdin};
 use serde::{Deserialize, Serialize};
 
 use super::sys::{Fork, exit_now, fork, reset_signals};
-use super::{OrFail, identity};
+use super::{OrFail, identity, tree};
+use crate::policy::Level;
 use crate::wire::{self, Failure, Order, Stage};
 
 /// Standard input, output and error of the program.
@@ -89,7 +90,7 @@ fn try_become_program(order: &Order, files: &Files) -> Result<std::convert::Infa
     reset_signals();
     #[expect(clippy::disallowed_methods, reason = "this process becomes the program")]
     let mut command = Command::new(&name);
-    command.args(&program.arguments[1..]).env_clear();
+    command.args(program.arguments.iter().skip(1)).env_clear();
     command.envs(program.environment.iter().map(|(name, value)| (name, value)));
     Err(command.exec()).or_fail(Stage::Program, name.display())
 }
@@ -107,6 +108,17 @@ fn take_stdio(order: &Order, files: &Files) -> io::Result<()> {
     Ok(())
 }
 
+/// Processes and threads that the user has already: the kernel counts them in, unless the program has
+/// a namespace of users.
+fn others(order: &Order) -> u64 {
+    let counted = order.job.policy.level != Level::Full || order.owner.is_some();
+    if !counted {
+        return 0;
+    }
+    // This process is the program's first.
+    tree::tasks_of(rustix::process::getuid()).saturating_sub(1)
+}
+
 /// Lowers the limits of this process; none is ever raised.
 fn apply_limits(order: &Order) -> io::Result<()> {
     let limits = &order.job.limits;
@@ -118,7 +130,7 @@ fn apply_limits(order: &Order) -> io::Result<()> {
     ];
     if !order.grouped {
         wanted.push((Resource::Data, limits.memory));
-        wanted.push((Resource::Nproc, limits.processes));
+        wanted.push((Resource::Nproc, others(order) + limits.processes));
     }
     for (resource, value) in wanted {
         let maximum = getrlimit(resource).maximum.map_or(value, |maximum| maximum.min(value));

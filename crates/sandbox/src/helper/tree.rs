@@ -4,10 +4,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, wait};
+use rustix::process::{Pid, Signal, Uid, WaitOptions, getpid, kill_process, wait};
 
 /// How long a tree that keeps growing is fought.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -39,6 +40,19 @@ pub(super) fn kill() {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// How many processes and threads a user has.
+pub(super) fn tasks_of(user: Uid) -> u64 {
+    let Ok(entries) = fs::read_dir("/proc") else { return 0 };
+    let tasks = entries.filter_map(|entry| {
+        let entry = entry.ok()?;
+        entry.file_name().to_str()?.parse::<i32>().ok()?;
+        let folder = entry.path().join("task").metadata().ok()?;
+        // Two links are those of any folder, the others one for each thread.
+        (folder.uid() == user.as_raw()).then(|| folder.nlink().saturating_sub(2))
+    });
+    tasks.sum()
 }
 
 fn descendants() -> Vec<Pid> {

@@ -106,6 +106,7 @@ fn start_directly(order: &Order, files: &Files) -> Result<Ward, Failure> {
     set_child_subreaper(own).or_fail(Stage::Processes, "subreaper")?;
     let confined = order.job.policy.level == Level::Landlock;
     let (process, handed_over) = launch(order, files, |warden| {
+        identity::end_first();
         if !confined {
             return Ok(());
         }

@@ -1,6 +1,8 @@
 //! Processes: those of others cannot be seen or touched, and none of its own is left.
 
+use std::ffi::OsString;
 use std::fs;
+use std::os::unix::ffi::OsStringExt;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,6 +21,7 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("nothing_outlives_the_caller", nothing_outlives_the_caller, ALL),
     ("codes_and_signals_are_told_apart", codes_and_signals, ALL),
     ("input_is_read_and_may_be_ignored", input, ALL),
+    ("arguments_pass_as_they_are_or_not_at_all", arguments_pass_as_they_are, ALL),
 ];
 
 /// The first argument that makes this binary run a sandboxed program and wait to be killed.
@@ -164,6 +167,34 @@ fn input(level: Level) -> Result<(), Failed> {
         let cancel = Cancel::new()?;
         run(&bench.job(script), &input, &mut text, &cancel).map_err(|error| error.to_string())?;
         assert_eq!(String::from_utf8_lossy(&text.output).trim(), expected);
+    }
+    Ok(())
+}
+
+fn arguments_pass_as_they_are(level: Level) -> Result<(), Failed> {
+    let bench = Bench::new(level);
+    let mut job = bench.job("");
+    let odd = OsString::from_vec(b"\xff'\"$(id)`\n;\\".to_vec());
+    job.program.arguments =
+        ["sh", "-c", "printf '%s' \"$1$ODD\" | od -An -tx1 | tr -d ' \\n'", "-"]
+            .map(OsString::from)
+            .into();
+    job.program.arguments.push(odd.clone());
+    job.program.environment.push(("ODD".into(), odd));
+    let tried = bench.try_job(&job).map_err(|error| error.to_string())?;
+    let bytes = "ff272224286964296 00a3b5c".replace(' ', "");
+    assert_eq!(tried.output, bytes.repeat(2));
+    for arguments in [
+        vec!["sh".into(), "-c".into(), "true\0".into()],
+        vec!["true".into(), "x".repeat(200 << 10).into()],
+        vec!["true".into(), "x".repeat(9 << 20).into()],
+        vec!["".into()],
+        vec![],
+    ] {
+        job.program.arguments = arguments;
+        let started = Instant::now();
+        assert!(bench.try_job(&job).is_err());
+        assert!(started.elapsed() < Duration::from_secs(2));
     }
     Ok(())
 }

@@ -68,10 +68,12 @@ impl Taken {
         if !self.is_cut() {
             return String::from_utf8_lossy(&[&self.head[..], &tail].concat()).into_owned();
         }
-        let head = String::from_utf8_lossy(&self.head[..last_boundary(&self.head)]).into_owned();
+        let head = &self.head[..last_boundary(&self.head)];
         let start = tail.iter().position(|byte| (byte & 0xc0) != 0x80).unwrap_or_default();
-        let tail = String::from_utf8_lossy(&tail[start..]).into_owned();
+        let tail = &tail[start..];
+        // In bytes as they came: what is no text takes more room once it is shown.
         let omitted = self.total - (head.len() + tail.len()) as u64;
+        let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
         format!("{head}\n… {omitted} bytes left out …\n{tail}")
     }
 }
@@ -99,6 +101,13 @@ mod tests {
             assert!(text.ends_with(std::str::from_utf8(&all[all.len() - SHOWN / 2..]).unwrap()));
             assert!(text.contains("… 983616 bytes left out …"), "{piece}");
         }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_counted_as_they_came() {
+        let mut taken = Taken::to(None);
+        taken.take(&vec![0xff; SHOWN + 100]);
+        assert!(taken.text().contains("… 100 bytes left out …"));
     }
 
     #[test]

@@ -128,6 +128,7 @@ pub(crate) fn copy_staged(staged: &Path, to: &Path) -> io::Result<()> {
 
 fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o755).create(to)?;
+    fs::set_permissions(to, fs::Permissions::from_mode(0o755))?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let (source, target) = (entry.path(), to.join(entry.file_name()));
@@ -140,6 +141,7 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
             let from = File::open(&source)?;
             let mode = from.metadata()?.permissions().mode();
             let to = File::options().write(true).create_new(true).mode(mode).open(&target)?;
+            to.set_permissions(fs::Permissions::from_mode(mode))?;
             clone_or_copy(&from, &to)?;
         }
     }
@@ -153,7 +155,15 @@ fn unused_folder(content: &Path) -> io::Result<PathBuf> {
 }
 
 fn copy_tree(tree: &Tree, to: &Path) -> Result<(), StageError> {
-    for entry in tree.entries.iter().filter(|entry| !is_reserved(&entry.path)) {
+    // Links come last, so that no file is written through one.
+    let is_link = |entry: &&TreeEntry| matches!(entry.kind, TreeKind::Link { .. });
+    let entries = || tree.entries.iter().filter(|entry| !is_reserved(&entry.path));
+    for entry in entries().filter(|it| !is_link(it)).chain(entries().filter(is_link)) {
+        if !stays_inside(&entry.path) {
+            let source = io::Error::new(io::ErrorKind::InvalidInput, "it leaves the tree");
+            let (tree, path) = (tree.name.clone(), entry.path.escape_debug().to_string());
+            return Err(StageError::Io { tree, path, source });
+        }
         let copied = match &entry.kind {
             TreeKind::Link { target } => make_link(target, &to.join(&entry.path)).map(|()| true),
             TreeKind::File { sha256, executable } => {
@@ -187,6 +197,11 @@ pub fn is_reserved(path: &str) -> bool {
     RESERVED.contains(&path.split('/').next().unwrap_or_default())
 }
 
+/// Whether a path is made of names only.
+fn stays_inside(path: &str) -> bool {
+    path.split('/').all(|name| !matches!(name, "" | "." | ".."))
+}
+
 fn make_link(target: &str, at: &Path) -> io::Result<()> {
     at.parent().map_or(Ok(()), fs::create_dir_all)?;
     symlink(target, at)
@@ -200,6 +215,8 @@ fn copy_file(from: &Path, to: &Path, executable: bool) -> io::Result<[u8; 32]> {
     let from = File::options().read(true).custom_flags(flags).open(from)?;
     let mode = if executable { 0o555 } else { 0o444 };
     let mut to = File::options().read(true).write(true).create_new(true).mode(mode).open(to)?;
+    // Whoever runs the program reads it, whatever mask the caller has.
+    to.set_permissions(fs::Permissions::from_mode(mode))?;
     if ioctl_ficlone(&to, &from).is_err() {
         return copy_and_digest(from, &mut to);
     }

@@ -18,8 +18,10 @@ use crate::request::{InputMode, InputSpec};
 
 /// Largest input, in bytes.
 const MAX_BYTES: u64 = 1 << 30;
-/// Most files of a folder that is brought in.
+/// Most files and folders of a folder that is brought in.
 const MAX_FILES: usize = 10_000;
+/// Deepest folder that is brought in.
+const MAX_DEPTH: usize = 64;
 
 /// Why an input was refused.
 #[derive(Debug, Error)]
@@ -55,7 +57,9 @@ pub enum InputError {
     #[error("input `{0}` names a skill that is not part of this run")]
     NoSkill(String),
     /// It is larger, or has more files, than an input may.
-    #[error("input `{0}` has more than {MAX_FILES} files or {MAX_BYTES} bytes")]
+    #[error(
+        "input `{0}` has more than {MAX_FILES} files or {MAX_BYTES} bytes, or folders more than {MAX_DEPTH} deep"
+    )]
     TooLarge(String),
     /// The artifact cannot be had.
     #[error("input `{from}`: {source}")]
@@ -230,6 +234,7 @@ impl Intake<'_> {
         tokio::io::copy(&mut loaded.content, &mut file).await.map_err(fail)?;
         file.flush().await.map_err(fail)?;
         if input.pin && reference.version().is_none() && pinned.is_none() {
+            let _lock = self.workspace.lock().map_err(fail)?;
             let mut metadata = self.workspace.metadata().map_err(fail)?;
             metadata.pins.insert(pin, loaded.info.version);
             self.workspace.save(&metadata).map_err(fail)?;
@@ -261,7 +266,8 @@ impl Intake<'_> {
                 )),
             }
         }
-        let mut copying = Copying { intake: self, from: &input.from, files: 0, bytes: 0, brought };
+        let mut copying =
+            Copying { intake: self, from: &input.from, files: 0, bytes: 0, depth: 0, brought };
         let within_bounds = copying.copy(source, &to).map_err(fail)?;
         if within_bounds { Ok(()) } else { Err(InputError::TooLarge(input.from.clone())) }
     }
@@ -302,6 +308,7 @@ struct Copying<'a, 'b> {
     from: &'a str,
     files: usize,
     bytes: u64,
+    depth: usize,
     brought: &'b mut BroughtIn,
 }
 
@@ -311,8 +318,15 @@ impl Copying<'_, '_> {
         let source = File::from(source);
         let metadata = source.metadata()?;
         if metadata.is_dir() {
+            self.files += 1;
+            if self.files > MAX_FILES || self.depth >= MAX_DEPTH {
+                return Ok(false);
+            }
             self.intake.workspace.make_folder(to)?;
-            return self.copy_folder(&source, to);
+            self.depth += 1;
+            let within_bounds = self.copy_folder(&source, to)?;
+            self.depth -= 1;
+            return Ok(within_bounds);
         }
         if !metadata.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));

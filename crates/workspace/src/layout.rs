@@ -3,20 +3,23 @@
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use metier_sandbox::unprivileged_owner;
-use rustix::fs::{Mode, OFlags, ResolveFlags, mkdirat, openat2};
+use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, fstat, mkdirat, openat2, unlinkat};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::encode::file_name;
 use crate::path::Inside;
 
 /// Folders of a workspace that a program may write to.
-pub(crate) const WRITABLE: [&str; 3] = ["work", "out", ".venvs"];
+pub(crate) const WRITABLE: [&str; 3] = ["work", "out", VENVS];
+/// The folder with one more for each skill, which its `.venv` is.
+pub(crate) const VENVS: &str = ".venvs";
 /// All folders of a workspace.
 const FOLDERS: [&str; 6] = ["skills", "work", "work/inputs", "out", "runs", ".venvs"];
 const METADATA: &str = "metadata.json";
@@ -123,25 +126,29 @@ impl Workspaces {
         Ok(serde_json::from_slice::<Metadata>(&metadata).unwrap_or_default().key)
     }
 
-    /// Removes workspaces that nobody used for so long; gives their folders.
+    /// Removes workspaces that nobody used for so long; gives their folders. One that cannot be removed
+    /// does not keep the others.
     ///
     /// # Errors
     ///
-    /// When the folder cannot be listed.
+    /// When the folder cannot be listed, or for the last that could not be removed.
     pub fn remove_unused(&self, unused_for: Duration) -> io::Result<Vec<PathBuf>> {
         let mut removed = Vec::new();
+        let mut failed = Ok(());
         for app in folders(&self.root)? {
             for user in folders(&app)? {
                 for workspace in folders(&user)? {
                     if is_older(used(&workspace), unused_for) {
                         let _span = tracing::info_span!("workspace.cleanup").entered();
-                        remove_tree(&workspace)?;
-                        removed.push(workspace);
+                        match remove_tree(&workspace) {
+                            Ok(()) => removed.push(workspace),
+                            Err(error) => failed = Err(error),
+                        }
                     }
                 }
             }
         }
-        Ok(removed)
+        failed.map(|()| removed)
     }
 
     /// Removes staged trees that nobody used for so long, and what is left of staging that was cut
@@ -167,7 +174,9 @@ impl Workspaces {
 
 /// When a workspace was used last.
 fn used(workspace: &Path) -> Option<SystemTime> {
-    fs::metadata(workspace.join(METADATA)).and_then(|it| it.modified()).ok()
+    // Without metadata it is what is left of one whose removal was interrupted.
+    let metadata = fs::metadata(workspace.join(METADATA)).or_else(|_| fs::metadata(workspace));
+    metadata.and_then(|it| it.modified()).ok()
 }
 
 fn is_older(moment: Option<SystemTime>, than: Duration) -> bool {
@@ -187,23 +196,34 @@ fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Removes a folder that has read-only folders in it. Links are removed, never followed.
+/// Removes a folder, whatever a program made in it: read-only folders, or ones so deep that following
+/// them would take a stack or more open files than there are. Links are removed, never followed.
 pub(crate) fn remove_tree(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            make_removable(folder)?;
-            fs::remove_dir_all(folder)
+    let mut left = vec![folder.to_owned()];
+    while let Some(next) = left.pop() {
+        match fs::set_permissions(&next, fs::Permissions::from_mode(0o700)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && next == folder => {
+                return Ok(());
+            }
+            result => result?,
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        result => result,
-    }
-}
-
-fn make_removable(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
-    for inside in folders(folder)? {
-        make_removable(&inside)?;
+        let inside = folders(&next)?;
+        if inside.is_empty() {
+            fs::remove_dir_all(&next)?;
+            continue;
+        }
+        left.push(next);
+        for deeper in inside {
+            // Moved up, nothing is ever deeper than one folder.
+            if deeper.parent() == Some(folder) {
+                left.push(deeper);
+                continue;
+            }
+            fs::set_permissions(&deeper, fs::Permissions::from_mode(0o700))?;
+            let shallow = folder.join(format!(".removed-{}", uuid::Uuid::now_v7().simple()));
+            fs::rename(&deeper, &shallow)?;
+            left.push(shallow);
+        }
     }
     Ok(())
 }
@@ -213,6 +233,11 @@ impl Workspace {
         make_private(&self.root)?;
         for folder in FOLDERS {
             make_private(&self.root.join(folder))?;
+        }
+        let _lock = self.lock()?;
+        // Somebody else was faster, and may use it already.
+        if self.root.join(METADATA).exists() {
+            return Ok(());
         }
         for folder in WRITABLE.into_iter().chain(["work/inputs"]) {
             give_to_program(&self.root.join(folder))?;
@@ -246,7 +271,7 @@ impl Workspace {
 
     /// Remembers; written beside and renamed.
     pub(crate) fn save(&self, metadata: &Metadata) -> io::Result<()> {
-        let beside = self.root.join(format!(".{METADATA}.{}", std::process::id()));
+        let beside = self.root.join(format!(".{METADATA}.{}", uuid::Uuid::now_v7().simple()));
         let mut file = File::create(&beside)?;
         file.write_all(&serde_json::to_vec_pretty(metadata)?)?;
         fs::rename(beside, self.root.join(METADATA))
@@ -280,6 +305,26 @@ impl Workspace {
         Ok(open_beneath(root, path, flags)?)
     }
 
+    /// Makes folders usable again that a program has made links or files of, or has closed to itself;
+    /// those above come before those below.
+    pub(crate) fn mend(&self, places: &[Inside]) -> io::Result<()> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY;
+        for place in places {
+            let (parent, name) = place.as_str().rsplit_once('/').unwrap_or(("", place.as_str()));
+            let parent = match self.open(&Inside::known(parent), flags) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                parent => parent?,
+            };
+            match open_beneath(&parent, name, flags) {
+                Ok(folder) => make_usable(&folder)?,
+                Err(Errno::NOENT) => {}
+                Err(Errno::LOOP | Errno::NOTDIR) => unlinkat(&parent, name, AtFlags::empty())?,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
     /// Opens a folder inside, made with all above it if need be.
     pub(crate) fn make_folder(&self, place: &Inside) -> io::Result<OwnedFd> {
         let mut folder: OwnedFd = File::open(&self.root)?.into();
@@ -291,7 +336,7 @@ impl Workspace {
                     folder = made;
                     continue;
                 }
-                Err(rustix::io::Errno::EXIST) => {}
+                Err(Errno::EXIST) => {}
                 Err(error) => return Err(error.into()),
             }
             folder = open_beneath(&folder, name, OFlags::RDONLY | OFlags::DIRECTORY)?;
@@ -300,12 +345,18 @@ impl Workspace {
     }
 }
 
+/// Lets its owner into a folder again.
+fn make_usable(folder: &OwnedFd) -> io::Result<()> {
+    if fstat(folder)?.st_mode & 0o700 == 0o700 {
+        return Ok(());
+    }
+    // The folder that is open, whatever has its name by now.
+    let open = format!("/proc/self/fd/{}", folder.as_raw_fd());
+    fs::set_permissions(open, fs::Permissions::from_mode(0o700))
+}
+
 /// Opens a path below an open folder, through no link.
-pub(crate) fn open_beneath(
-    folder: impl AsFd,
-    path: &str,
-    flags: OFlags,
-) -> Result<OwnedFd, rustix::io::Errno> {
+pub(crate) fn open_beneath(folder: impl AsFd, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     openat2(folder, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve)
 }

@@ -39,6 +39,12 @@ pub enum PathError {
     /// It has a character that no path needs.
     #[error("`{0}` has a control character")]
     Control(String),
+    /// A link is on the way, or something that is no folder.
+    #[error("`{0}` is not a folder of the workspace, or leads through a link")]
+    Link(String),
+    /// Nothing is there.
+    #[error("`{0}` is not there")]
+    NoFolder(String),
     /// It is too long.
     #[error("the path is longer than {MAX_BYTES} bytes")]
     TooLong,

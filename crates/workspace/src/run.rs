@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use metier_sandbox::{Cancel, Limits, Stream};
+use rustix::fs::OFlags;
 use thiserror::Error;
 
 use crate::artifact::{About, ArtifactError, ArtifactKey, ArtifactStore, Owner};
@@ -27,6 +28,8 @@ use crate::stream::Taken;
 
 /// Files of a run that named none that are shown.
 const MAX_SHOWN_FILES: usize = 20;
+/// Most warnings of a run that are listed.
+const MAX_WARNINGS: usize = 50;
 /// Largest text that can be the primary output, in bytes.
 const MAX_PRIMARY: u64 = 32 << 10;
 
@@ -179,8 +182,9 @@ impl Runner {
             Running { runner: self, workspace, owner, request, skill_digest, plan, settings };
         let brought = running.bring_in(&trees, &staged).await?;
         warnings.extend(brought.warnings);
+        running.check_directory().map_err(RunError::Directory)?;
         let (executed, streams) = running.execute(staged, watch).await?;
-        let mut collected = running.collect(&executed, since).await?;
+        let mut collected = running.collect(&executed, since, &brought.files).await?;
         collected.warnings.splice(0..0, warnings);
         Ok(running.finish(&brought.files, executed, &streams, collected))
     }
@@ -219,6 +223,21 @@ impl Running<'_> {
             run: &self.plan.run,
         };
         intake.bring_in(&self.request.inputs).await.map_err(RunError::Input)
+    }
+
+    /// Whether the directory is what it seems; in a skill, only its own links can be on the way.
+    fn check_directory(&self) -> Result<(), PathError> {
+        let directory = &self.plan.directory;
+        if directory.top() == "skills" {
+            return Ok(());
+        }
+        match self.workspace.open(directory, OFlags::PATH | OFlags::DIRECTORY) {
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(PathError::NoFolder(directory.to_string()))
+            }
+            Err(_) => Err(PathError::Link(directory.to_string())),
+        }
     }
 
     async fn execute(
@@ -269,7 +288,12 @@ impl Running<'_> {
         Ok((executed, streams))
     }
 
-    async fn collect(&self, executed: &Executed, since: Moment) -> Result<Collected, RunError> {
+    async fn collect(
+        &self,
+        executed: &Executed,
+        since: Moment,
+        inputs: &[RecordedFile],
+    ) -> Result<Collected, RunError> {
         let plan = &self.plan;
         let failed = executed.ended.code != Some(0);
         let asked = plan.patterns.is_some();
@@ -283,10 +307,11 @@ impl Running<'_> {
         let limit = if asked { plan.spec.max_files } else { MAX_SHOWN_FILES };
         let (mut total, mut left_out) = (0, 0);
         for place in &looked.places {
-            let Ok(found) = collect::open(&self.workspace, place, since) else {
+            let Ok(mut found) = collect::open(&self.workspace, place, since) else {
                 collected.warnings.push(format!("`{place}` went away before it was collected"));
                 continue;
             };
+            found.is_new = found.is_new && !is_untouched(&found, inputs);
             if !asked && !found.is_new {
                 continue;
             }
@@ -294,11 +319,12 @@ impl Running<'_> {
                 collected.warnings.push(format!("`{place}` is empty and was left out"));
                 continue;
             }
-            total += found.size;
-            if collected.files.len() >= limit || total > plan.spec.max_total_bytes {
+            let fits = found.size <= plan.spec.max_total_bytes.saturating_sub(total);
+            if collected.files.len() >= limit || !fits {
                 left_out += 1;
                 continue;
             }
+            total += found.size;
             self.take(&found, &mut collected).await?;
         }
         if left_out > 0 {
@@ -369,6 +395,7 @@ impl Running<'_> {
     ) -> RunOutput {
         let id = &self.plan.id;
         collected.warnings.extend(streams.warnings());
+        bound(&mut collected.warnings);
         let denials = denials(&executed);
         let mut answer = RunOutput {
             run: id.clone(),
@@ -469,9 +496,10 @@ fn stage_all(workspaces: &Workspaces, trees: &[Tree]) -> Result<Vec<StagedTree>,
 
 /// Makes the folders of a run; gives the moment before it.
 fn make_run_folder(workspace: &Workspace, plan: &Plan, skill: &str) -> io::Result<Moment> {
-    let home = Inside::known("work/.home");
-    let venv = Inside::known(format!(".venvs/{}", file_name(skill)));
-    for folder in [plan.run.join("tmp"), home, venv] {
+    let venv = format!(".venvs/{}", file_name(skill));
+    let folders = ["work", "out", ".venvs", "work/inputs", "work/.home", &venv].map(Inside::known);
+    workspace.mend(&folders)?;
+    for folder in folders.into_iter().chain([plan.run.join("tmp")]) {
         workspace.make_folder(&folder)?;
     }
     let folder = workspace.root().join("runs").join(&plan.id);
@@ -526,6 +554,23 @@ struct Collected {
     artifacts: Vec<ArtifactFile>,
     records: Vec<RecordedFile>,
     warnings: Vec<String>,
+}
+
+/// Whether a file is an input as it came in.
+fn is_untouched(found: &Found, inputs: &[RecordedFile]) -> bool {
+    let name = found.place.to_string();
+    let input = inputs.iter().rfind(|input| input.name == name);
+    let same = |it: &RecordedFile| found.record(None).is_ok_and(|now| now.digest == it.digest);
+    input.is_some_and(same)
+}
+
+/// Leaves out what nobody would read.
+fn bound(warnings: &mut Vec<String>) {
+    let more = warnings.len().saturating_sub(MAX_WARNINGS);
+    if more > 0 {
+        warnings.truncate(MAX_WARNINGS);
+        warnings.push(format!("and {more} more warnings"));
+    }
 }
 
 /// What was refused: limits that were met, calls, addresses.

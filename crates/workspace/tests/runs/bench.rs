@@ -41,10 +41,12 @@ impl fmt::Display for Who {
 
 pub(crate) struct Bench {
     pub(crate) who: Who,
-    root: TempDir,
+    root: Arc<TempDir>,
     pub(crate) runner: Runner,
     pub(crate) settings: RunSettings,
     pub(crate) session: String,
+    /// Whose workspace it is, unless that follows from the session.
+    pub(crate) key: Option<SessionKey>,
 }
 
 impl Bench {
@@ -63,10 +65,11 @@ impl Bench {
         };
         let bench = Self {
             who,
-            root,
+            root: Arc::new(root),
             runner,
             settings: RunSettings::default(),
             session: "test".to_owned(),
+            key: None,
         };
         bench.write("skills/demo/SKILL.md", "---\nname: demo\ndescription: Demo.\n---\n");
         bench.write("skills/demo/scripts/hello.sh", "echo hello from $SKILL_NAME\n");
@@ -84,13 +87,25 @@ impl Bench {
         path
     }
 
+    /// The same place once more, for another thread.
+    pub(crate) fn again(&self) -> Self {
+        Self {
+            who: self.who,
+            root: Arc::clone(&self.root),
+            runner: self.runner.clone(),
+            settings: self.settings.clone(),
+            session: self.session.clone(),
+            key: self.key.clone(),
+        }
+    }
+
     pub(crate) fn key(&self) -> SessionKey {
-        SessionKey {
+        self.key.clone().unwrap_or_else(|| SessionKey {
             app: "test".to_owned(),
             user: "someone".to_owned(),
             session: self.session.clone(),
             generation: 0,
-        }
+        })
     }
 
     /// The folder of the session's workspace.
@@ -101,14 +116,18 @@ impl Bench {
 
     /// Runs what a request in JSON says.
     pub(crate) fn run(&self, request: Value) -> Result<RunOutput, RunError> {
+        self.run_trees(request, vec![self.tree("demo")])
+    }
+
+    /// The same with other skills.
+    pub(crate) fn run_trees(
+        &self,
+        request: Value,
+        trees: Vec<Tree>,
+    ) -> Result<RunOutput, RunError> {
         let request: RunRequest = serde_json::from_value(request).expect("a request");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let order = RunOrder {
-            key: self.key(),
-            request,
-            trees: vec![self.tree("demo")],
-            settings: self.settings.clone(),
-        };
+        let order = RunOrder { key: self.key(), request, trees, settings: self.settings.clone() };
         let cancel = Cancel::new().expect("an event");
         let live = Box::new(|_, _: &[u8]| {});
         runtime.expect("a runtime").block_on(self.runner.run(order, live, cancel))
@@ -132,6 +151,37 @@ impl Bench {
         let digest: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         Tree { name: name.to_owned(), folder, digest, entries }
     }
+}
+
+/// A tree under another name.
+pub(crate) trait Renamed {
+    fn renamed(self, name: &str) -> Self;
+}
+
+impl Renamed for Tree {
+    fn renamed(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.name);
+        self
+    }
+}
+
+/// A link as an entry of a tree.
+pub(crate) fn link(path: &str, target: &str) -> TreeEntry {
+    TreeEntry { path: path.to_owned(), kind: TreeKind::Link { target: target.to_owned() } }
+}
+
+/// Everything below a folder that has a name.
+pub(crate) fn find(folder: &Path, name: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
+        if entry.file_name() == name {
+            found.push(entry.path());
+        }
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            found.extend(find(&entry.path(), name));
+        }
+    }
+    found
 }
 
 fn list(root: &Path, folder: &Path, entries: &mut Vec<TreeEntry>) {

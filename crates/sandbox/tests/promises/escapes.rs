@@ -2,8 +2,10 @@
 //! what the lesser level leaves open.
 
 use std::fs;
+use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixDatagram;
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
+use std::time::Duration;
 
 use libtest_mimic::Failed;
 use metier_sandbox::{Level, Network};
@@ -24,6 +26,8 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("the_first_process_cannot_be_ended_from_inside", the_first_process_stays, FULL),
     ("limits_of_others_cannot_be_changed", limits_of_others, CONFINED),
     ("memory_of_others_cannot_be_attached", memory_of_others, CONFINED),
+    ("a_flood_of_refused_calls_delays_nothing", a_flood_of_refused_calls, CONFINED),
+    ("the_network_of_the_host_brings_no_sockets_of_others", sockets_with_the_network, CONFINED),
     ("mounts_do_not_reach_the_host", mounts_do_not_reach_the_host, FULL),
     ("a_program_of_root_stays_what_it_is", a_program_of_root, CONFINED),
 ];
@@ -270,6 +274,50 @@ fn segment_call(call: &str) -> Result<String, Failed> {
         .args(["-c", &format!("import ctypes; libc = ctypes.CDLL(None); print({call})")])
         .output()?;
     Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Refused calls wait for the warden; those who wait may be ended meanwhile.
+fn a_flood_of_refused_calls(level: Level) -> Result<(), Failed> {
+    let mut bench = Bench::new(level);
+    bench.limits.wall = Duration::from_secs(1);
+    let number = libc::SYS_keyctl;
+    let tried = bench.python(&format!(
+        "import ctypes, os, signal, time\n\
+         libc = ctypes.CDLL(None); signal.signal(signal.SIGTERM, signal.SIG_IGN)\n\
+         def flood():\n\
+         \x20   while True: libc.syscall({number}, 0, 0, 0)\n\
+         print('so far', flush=True)\n\
+         while True:\n\
+         \x20   children = []\n\
+         \x20   for _ in range(8):\n\
+         \x20       pid = os.fork()\n\
+         \x20       if pid == 0: flood()\n\
+         \x20       children.append(pid)\n\
+         \x20   time.sleep(0.01)\n\
+         \x20   for pid in children: os.kill(pid, 9); os.waitpid(pid, 0)"
+    ));
+    assert!(tried.outcome.duration < Duration::from_secs(4), "{tried:?}");
+    assert!(tried.outcome.timed_out, "{tried:?}");
+    assert_eq!(tried.output, "so far\n");
+    assert_eq!(tried.outcome.ended.refused.iter().filter(|it| **it == "keyctl").count(), 1);
+    Ok(())
+}
+
+fn sockets_with_the_network(level: Level) -> Result<(), Failed> {
+    let mut bench = Bench::new(level);
+    bench.network = Network::Host;
+    let name = format!("metier-host-{level}-{}", std::process::id());
+    let _abstract = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name)?)?;
+    let path = bench.path("socket");
+    let _named = UnixListener::bind(&path)?;
+    let tried = bench.python(&format!(
+        "import socket\n\
+         for address in ('\\0{name}', {path:?}):\n\
+         \x20   try: socket.socket(socket.AF_UNIX).connect(address); print('reached', address)\n\
+         \x20   except OSError: pass"
+    ));
+    assert_eq!((tried.output.as_str(), tried.outcome.ended.code), ("", Some(0)), "{tried:?}");
+    Ok(())
 }
 
 fn mounts_do_not_reach_the_host(level: Level) -> Result<(), Failed> {

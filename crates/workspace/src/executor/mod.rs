@@ -140,7 +140,7 @@ pub(crate) struct Dialogue {
 pub(crate) fn not_promised(level: Level) -> Vec<&'static str> {
     match level {
         Level::Full => Vec::new(),
-        Level::Landlock => vec!["processes"],
+        Level::Landlock => vec!["list of processes", "modes and times of the user's files"],
         Level::None => vec!["files", "network", "processes"],
     }
 }

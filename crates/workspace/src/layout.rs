@@ -23,6 +23,8 @@ pub(crate) const VENVS: &str = ".venvs";
 /// All folders of a workspace.
 const FOLDERS: [&str; 6] = ["skills", "work", "work/inputs", "out", "runs", ".venvs"];
 const METADATA: &str = "metadata.json";
+/// Whose change time is the end of the last run.
+const LAST_END: &str = ".last-end";
 /// No staging takes longer.
 const STAGING_TIME: Duration = Duration::from_hours(1);
 /// Larger metadata is not ours.
@@ -275,6 +277,21 @@ impl Workspace {
         let mut file = File::create(&beside)?;
         file.write_all(&serde_json::to_vec_pretty(metadata)?)?;
         fs::rename(beside, self.root.join(METADATA))
+    }
+
+    /// Notes the moment at which a run has ended, by the clock of files.
+    pub(crate) fn note_end(&self) -> io::Result<()> {
+        let file = File::options().create(true).append(true).open(self.root.join(LAST_END))?;
+        file.set_modified(SystemTime::now())
+    }
+
+    /// When the last run ended, by the clock of files.
+    pub(crate) fn last_end(&self) -> io::Result<Option<Moment>> {
+        match fs::symlink_metadata(self.root.join(LAST_END)) {
+            Ok(metadata) => Ok(Some(changed(&metadata))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// A lock that one process has at a time, for as long as the file is kept.

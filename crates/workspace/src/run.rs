@@ -1,10 +1,11 @@
 //! The one way to run a command of a skill.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{DirBuilder, File};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use metier_sandbox::{Cancel, Limits, Stream};
@@ -26,6 +27,8 @@ use crate::request::{ArtifactFile, Denial, OutputFile, OutputSpec, RunOutput, Ru
 use crate::stage::{StageError, Tree, is_reserved, stage};
 use crate::stream::Taken;
 
+/// How often the clock of files is looked at until it has gone on; it does every few milliseconds.
+const MAX_TICKS: u32 = 50;
 /// Files of a run that named none that are shown.
 const MAX_SHOWN_FILES: usize = 20;
 /// Most warnings of a run that are listed.
@@ -426,7 +429,10 @@ impl Running<'_> {
             started: started(answer.duration_ms),
             answer: &answer,
         };
-        if let Err(error) = record.write(&self.workspace.root().join("runs").join(id)) {
+        let noted = self.workspace.note_end();
+        if let Err(error) =
+            noted.and_then(|()| record.write(&self.workspace.root().join("runs").join(id)))
+        {
             answer.warnings.push(format!("the record of the run could not be written: {error}"));
         }
         answer
@@ -504,8 +510,18 @@ fn make_run_folder(workspace: &Workspace, plan: &Plan, skill: &str) -> io::Resul
     }
     let folder = workspace.root().join("runs").join(&plan.id);
     give_open_to_program(File::open(folder.join("files"))?)?;
-    let metadata = fs::metadata(folder)?;
-    Ok(changed(&metadata))
+    let folder = File::open(folder)?;
+    let last = workspace.last_end()?;
+    for _ in 0..MAX_TICKS {
+        let since = changed(&folder.metadata()?);
+        if last.is_none_or(|last| last < since) {
+            return Ok(since);
+        }
+        // The clock of files has not gone on since the last run.
+        thread::sleep(Duration::from_millis(1));
+        folder.set_modified(SystemTime::now())?;
+    }
+    Ok(changed(&folder.metadata()?))
 }
 
 /// Both streams of a run.

@@ -234,7 +234,7 @@ fn cannot_start(bench: &Bench) -> Result<(), Failed> {
         (json!({"skill": "other", "command": "true"}), "there is no skill `other`"),
         (json!({"skill": "demo", "command": " "}), "`command`: it is empty"),
         (json!({"skill": "demo", "command": "true", "cwd": "../.."}), "`cwd`"),
-        (json!({"skill": "demo", "command": "true", "cwd": "$WORK_DIR/none"}), "cannot be entered"),
+        (json!({"skill": "demo", "command": "true", "cwd": "$WORK_DIR/none"}), "is not there"),
         (json!({"skill": "demo", "command": "true", "env": {"LD_PRELOAD": "x"}}), "`env`"),
         (
             json!({"skill": "demo", "command": "true", "inputs": [{"from": "host:///etc/shadow"}]}),

@@ -310,7 +310,7 @@ pub(crate) enum ExecutorName {
 /// `metier read`.
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
-    /// workspace://PATH, artifact://NAME[@VERSION] or skill://NAME/PATH
+    /// workspace://PATH, artifact://NAME, artifact://NAME@VERSION or skill://NAME/PATH
     #[arg(value_name = "REF")]
     pub reference: String,
     /// Only these lines, from 1

@@ -78,7 +78,7 @@ impl Place {
         let workspaces = Workspaces::open(&state.join("workspaces"), &state.join("content"))?;
         let artifacts = Arc::new(MemoryStore::new());
         Ok(Self {
-            runner: Runner { workspaces, artifacts, executor },
+            runner: Runner { workspaces, artifacts, executor: executor.into() },
             runtime: tokio::runtime::Builder::new_current_thread().enable_all().build()?,
             tree: Tree { name: "bench".into(), folder, digest: "0".repeat(64), entries },
             root,

@@ -305,6 +305,8 @@ pub(crate) enum ExecutorName {
     Sandbox,
     /// Not confined.
     Host,
+    /// In a container of Docker or Podman.
+    Container,
 }
 
 /// `metier read`.

@@ -9,7 +9,9 @@ use metier_skill::files::{self, FileKind};
 use metier_skill::header::Gate;
 use metier_skill::library::{Entry, Snapshot};
 use metier_workspace::artifact::{DirectoryStore, Owner};
-use metier_workspace::executor::{Firmness, LocalExecutor, Network};
+use metier_workspace::executor::{
+    ContainerExecutor, ContainerSettings, Executor, Firmness, LocalExecutor, Network, Pull,
+};
 use metier_workspace::proxy::AllowList;
 use metier_workspace::{RunSettings, Runner, SessionKey, Tree, TreeEntry, TreeKind, Workspaces};
 
@@ -21,6 +23,8 @@ use crate::failure::Failure;
 const APP: &str = "metier";
 const USER: &str = "local";
 
+/// The image containers are made of when nobody says.
+const USUAL_IMAGE: &str = "debian:stable-slim";
 /// A mebibyte.
 const MEBIBYTE: u64 = 1 << 20;
 
@@ -59,7 +63,7 @@ impl Context {
         })
     }
 
-    fn executor(&self, named: Option<ExecutorName>) -> Result<LocalExecutor, Failure> {
+    fn executor(&self, named: Option<ExecutorName>) -> Result<Executor, Failure> {
         let firmness = Firmness {
             require_full: match self.settings.text("exec.require") {
                 None => false,
@@ -72,13 +76,29 @@ impl Context {
             degrade: self.settings.is_true("exec.degrade"),
         };
         match (named, self.settings.text("exec.executor")) {
-            (Some(ExecutorName::Host), _) | (None, Some("host")) => Ok(LocalExecutor::Host),
+            (Some(ExecutorName::Host), _) | (None, Some("host")) => Ok(LocalExecutor::Host.into()),
             (Some(ExecutorName::Sandbox), _) | (None, None | Some("sandbox")) => {
-                Ok(LocalExecutor::Sandbox(firmness))
+                Ok(LocalExecutor::Sandbox(firmness).into())
+            }
+            (Some(ExecutorName::Container), _) | (None, Some("container")) => {
+                Ok(self.containers().into())
             }
             (None, Some(other)) => Err(Failure::usage(format!("there is no executor `{other}`"))
-                .hint("set `exec.executor` to `sandbox` or `host`")),
+                .hint("set `exec.executor` to `sandbox`, `host` or `container`")),
         }
+    }
+
+    /// What runs commands in containers.
+    pub(crate) fn containers(&self) -> ContainerExecutor {
+        let image = self.settings.text("exec.container.image").unwrap_or(USUAL_IMAGE);
+        let socket = self.settings.text("exec.container.socket");
+        let socket = socket.or_else(|| self.environment.variable("DOCKER_HOST"));
+        let may_pull = self.settings.is_true("exec.container.pull");
+        ContainerExecutor::new(ContainerSettings {
+            image: image.to_owned(),
+            socket: socket.map(str::to_owned),
+            pull: if may_pull { Pull::Missing } else { Pull::Never },
+        })
     }
 
     /// What holds for a run of a skill.

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use rustix::event::{EventfdFlags, eventfd};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 /// Stops the runs it was given to, once and for good.
 #[derive(Clone, Debug)]
@@ -27,6 +27,12 @@ impl Cancel {
     pub fn cancel(&self) {
         // The counter is full only after as many calls as it can count.
         let _counted = rustix::io::write(&*self.event, &1_u64.to_ne_bytes());
+    }
+
+    /// Whether it has been used.
+    pub fn is_cancelled(&self) -> bool {
+        let mut polled = [PollFd::new(&*self.event, PollFlags::IN)];
+        poll(&mut polled, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
     }
 }
 

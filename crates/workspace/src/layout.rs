@@ -83,6 +83,11 @@ impl Workspaces {
         Ok(Self { root: root.canonicalize()?, content: content.canonicalize()? })
     }
 
+    /// Where workspaces are.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// Where staged trees are.
     pub(crate) fn content(&self) -> &Path {
         &self.content

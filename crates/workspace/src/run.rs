@@ -17,7 +17,7 @@ use crate::collect::{self, Found, MAX_INLINE, PatternError, Patterns};
 use crate::encode::file_name;
 use crate::environment::{Surroundings, VariableError, check_called, check_configured};
 use crate::executor::{
-    ExecuteError, Executed, Execution, Live, LocalExecutor, Network, StagedTree, Watch,
+    ExecuteError, Executed, Execution, Executor, Live, Network, StagedTree, Watch,
 };
 use crate::input::{BroughtIn, InputError, Intake};
 use crate::layout::{Moment, SessionKey, Workspace, Workspaces, changed, give_open_to_program};
@@ -74,7 +74,7 @@ pub struct Runner {
     /// Where artifacts are kept.
     pub artifacts: Arc<dyn ArtifactStore>,
     /// Who runs commands.
-    pub executor: LocalExecutor,
+    pub executor: Executor,
 }
 
 /// Why a run did not take place.
@@ -222,7 +222,7 @@ impl Running<'_> {
             owner: &self.owner,
             staged: &staged,
             host_inputs: &self.settings.host_inputs,
-            sees_host: self.runner.executor == LocalExecutor::Host,
+            sees_host: self.runner.executor.sees_host(),
             run: &self.plan.run,
         };
         intake.bring_in(&self.request.inputs).await.map_err(RunError::Input)
@@ -279,14 +279,8 @@ impl Running<'_> {
             limits,
             network: settings.network.clone(),
         };
-        let executor = self.runner.executor;
-        let executing = tokio::task::spawn_blocking(move || {
-            let _span = tracing::info_span!("workspace.run", command = execution.command).entered();
-            let mut watch = Watch { cancel, output: Box::new(output), dialogue };
-            executor.execute(&execution, &mut watch)
-        });
-        let executed =
-            executing.await.map_err(|panic| RunError::Workspace(io::Error::other(panic)))??;
+        let watch = Watch { cancel, output: Box::new(output), dialogue };
+        let executed = self.runner.executor.clone().execute(execution, watch).await?;
         let streams = std::mem::take(&mut *streams.lock().unwrap_or_else(PoisonError::into_inner));
         Ok((executed, streams))
     }

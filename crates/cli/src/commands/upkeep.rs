@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use metier_sandbox::doctor::{self, Report};
+use metier_workspace::executor::ContainerError;
 use serde_json::json;
 
 use crate::context::Context;
@@ -24,19 +25,29 @@ pub(super) fn gc(context: &Context, json: bool) -> Result<u8, Failure> {
     let trees = workspaces.remove_unused_content(Duration::from_secs(CONTENT_DAYS * DAY))?;
     let groups = metier_sandbox::remove_leftovers();
     let artifacts = context.artifacts()?;
-    let unfinished = block_on(async {
-        artifacts.clean(UNFINISHED).await.map_err(|error| Failure::brief(&error))
+    let (unfinished, containers) = block_on(async {
+        let unfinished = artifacts.clean(UNFINISHED).await;
+        let unfinished = unfinished.map_err(|error| Failure::brief(&error))?;
+        let containers = match context.containers().remove_leftovers(&workspaces).await {
+            Ok(containers) => containers.len(),
+            // Without an engine there are no containers.
+            Err(ContainerError::NoEngine { .. } | ContainerError::Unreachable { .. }) => 0,
+            Err(error) => return Err(Failure::brief(&error)),
+        };
+        Ok((unfinished, containers))
     })?;
     if json {
         context.output.json(&json!({
-            "workspaces": removed.len(), "skills": trees, "runs": groups, "artifacts": unfinished
+            "workspaces": removed.len(), "skills": trees, "runs": groups,
+            "containers": containers, "artifacts": unfinished
         }));
     } else {
         context.output.print(&format!(
-            "removed {}, {}, {}, {}",
+            "removed {}, {}, {}, {}, {}",
             counted(removed.len(), "workspace"),
             counted(trees, "staged skill"),
             counted(groups, "run"),
+            counted(containers, "container"),
             counted(unfinished, "unfinished artifact")
         ));
     }

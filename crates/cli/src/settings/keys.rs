@@ -188,6 +188,27 @@ pub(crate) const KEYS: &[Key] = &[
         help: "Whether the sandbox runs a command unconfined where the system offers nothing",
     },
     Key {
+        name: "exec.container.image",
+        kind: Kind::Text,
+        default: "\"debian:stable-slim\"",
+        narrowing: Narrowing::Never,
+        help: "The image containers are made of; it needs a shell",
+    },
+    Key {
+        name: "exec.container.socket",
+        kind: Kind::Text,
+        default: "\"\"",
+        narrowing: Narrowing::Never,
+        help: "Where Docker or Podman listens, as `unix:///…`; else `DOCKER_HOST`, else the usual places",
+    },
+    Key {
+        name: "exec.container.pull",
+        kind: Kind::Switch,
+        default: "false",
+        narrowing: Narrowing::Off,
+        help: "Whether the engine may fetch an image that it does not have",
+    },
+    Key {
         name: "workspace.ttl_days",
         kind: Kind::Count,
         default: "7",

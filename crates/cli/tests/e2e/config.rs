@@ -25,6 +25,9 @@ fn every_setting_has_a_default() {
     # state: [HOME]/.metier
     agents.*.skills = []  # default
     agents.*.workspace = ""  # default
+    exec.container.image = "debian:stable-slim"  # default
+    exec.container.pull = false  # default
+    exec.container.socket = ""  # default
     exec.degrade = false  # default
     exec.executor = "sandbox"  # default
     exec.host_inputs = []  # default

@@ -176,6 +176,18 @@ fn what_is_wrong_is_said_in_one_line_and_nothing_runs() {
 }
 
 #[test]
+fn a_container_engine_that_is_not_there_is_said() {
+    let env = with_skill().with_variable("DOCKER_HOST", "unix:///nowhere/docker.sock");
+    assert_snapshot!(exec(&env, &["--executor", "container", "--", "ls"]), @"
+    exit 1
+    ----- stdout
+
+    ----- stderr
+    error: no container engine answers at `unix:///nowhere/docker.sock`: No such file or directory (os error 2); start it, or name another socket (`exec.container.socket`, `DOCKER_HOST`)
+    ");
+}
+
+#[test]
 fn exit_codes_are_those_of_the_command() {
     let env = with_skill();
     assert_eq!(exec(&env, &["--", "exit 7"]).code, 7);

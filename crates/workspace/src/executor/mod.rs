@@ -1,11 +1,13 @@
 //! Executors: who runs a command, and how firmly it is held.
 
+mod container;
 mod local;
 
 use std::path::PathBuf;
 
 use metier_sandbox::{Cancel, Console, Ended, Level, Limits, Size, SpawnError, Stream};
 use thiserror::Error;
+use tracing::Instrument;
 
 use crate::environment::Surroundings;
 use crate::layout::Workspace;
@@ -13,10 +15,57 @@ use crate::path::Inside;
 use crate::proxy::{AllowList, Refusal};
 use crate::request::Confinement;
 
+pub use container::{ContainerError, ContainerExecutor, ContainerSettings, Pull};
 pub use local::LocalExecutor;
 
 /// Where the workspace is for a program that sees a file system of its own.
 pub(crate) const VIEW: &str = "/workspace";
+
+/// Who runs commands.
+#[derive(Clone, Debug)]
+pub enum Executor {
+    /// This machine.
+    Local(LocalExecutor),
+    /// Containers.
+    Container(ContainerExecutor),
+}
+
+impl Executor {
+    /// Whether programs see the host's files under their own paths.
+    pub(crate) fn sees_host(&self) -> bool {
+        matches!(self, Self::Local(LocalExecutor::Host))
+    }
+
+    /// Runs a command. It is seen to its end even when nobody waits for that any more.
+    pub(crate) async fn execute(
+        self,
+        execution: Execution,
+        mut watch: Watch,
+    ) -> Result<Executed, ExecuteError> {
+        let span = tracing::info_span!("workspace.run", command = execution.command);
+        let executing = match self {
+            Self::Local(local) => tokio::task::spawn_blocking(move || {
+                span.in_scope(|| local.execute(&execution, &mut watch))
+            }),
+            Self::Container(container) => tokio::spawn(
+                async move { container.execute(&execution, &mut watch).await }.instrument(span),
+            ),
+        };
+        executing.await.map_err(std::io::Error::other)?
+    }
+}
+
+impl From<LocalExecutor> for Executor {
+    fn from(local: LocalExecutor) -> Self {
+        Self::Local(local)
+    }
+}
+
+impl From<ContainerExecutor> for Executor {
+    fn from(container: ContainerExecutor) -> Self {
+        Self::Container(container)
+    }
+}
 
 /// What network runs have.
 #[derive(Clone, Debug, Default)]
@@ -92,6 +141,9 @@ pub enum ExecuteError {
         "`exec.network` with a list of addresses needs the sandbox at level `full`; set it to `none` or `host`"
     )]
     NoProxy,
+    /// There is no container to run it in.
+    #[error(transparent)]
+    Container(#[from] ContainerError),
     /// Something on disk is not as it should be.
     #[error("{0}")]
     Io(#[from] std::io::Error),

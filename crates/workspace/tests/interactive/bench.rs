@@ -62,7 +62,7 @@ impl Bench {
         let runner = Runner {
             workspaces: workspaces.expect("a folder of ours"),
             artifacts: Arc::new(MemoryStore::new()),
-            executor,
+            executor: executor.into(),
         };
         fs::create_dir_all(root.path().join("skills/demo")).expect("a folder");
         fs::write(root.path().join("skills/demo/SKILL.md"), "Demo.\n").expect("a file");

@@ -5,10 +5,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use metier_sandbox::Cancel;
 use metier_workspace::artifact::MemoryStore;
-use metier_workspace::executor::{Firmness, LocalExecutor};
+use metier_workspace::executor::{
+    ContainerExecutor, ContainerSettings, Executor, Firmness, LocalExecutor, Pull,
+};
 use metier_workspace::{
     RunError, RunOrder, RunOutput, RunRequest, RunSettings, Runner, SessionKey, Tree, TreeEntry,
     TreeKind, Workspaces,
@@ -22,11 +25,59 @@ use tempfile::TempDir;
 pub(crate) enum Who {
     Sandbox,
     Host,
+    Docker,
+    Podman,
 }
 
 impl Who {
-    pub(crate) fn all() -> Vec<Self> {
-        vec![Self::Sandbox, Self::Host]
+    pub(crate) const ALL: [Self; 4] = [Self::Sandbox, Self::Host, Self::Docker, Self::Podman];
+
+    /// Whether it is an engine for containers.
+    pub(crate) fn is_engine(self) -> bool {
+        self.variable().is_some()
+    }
+
+    /// Whether it confines what a program sees and reaches.
+    pub(crate) fn confines(self) -> bool {
+        self != Self::Host
+    }
+
+    /// Whether it can be had here.
+    pub(crate) fn is_there(self) -> bool {
+        !self.is_engine() || self.socket().is_some()
+    }
+
+    /// The variable that says where the engine listens.
+    pub(crate) fn variable(self) -> Option<&'static str> {
+        match self {
+            Self::Sandbox | Self::Host => None,
+            Self::Docker => Some("METIER_TEST_DOCKER"),
+            Self::Podman => Some("METIER_TEST_PODMAN"),
+        }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the test command says it in a variable")]
+    pub(crate) fn socket(self) -> Option<String> {
+        std::env::var(self.variable()?).ok()
+    }
+
+    fn executor(self) -> Executor {
+        let firmness = Firmness { require_full: true, degrade: false };
+        match self {
+            Self::Sandbox => LocalExecutor::Sandbox(firmness).into(),
+            Self::Host => LocalExecutor::Host.into(),
+            Self::Docker | Self::Podman => self.container("metier-test/bash:latest").into(),
+        }
+    }
+
+    /// Containers of an image.
+    pub(crate) fn container(self, image: &str) -> ContainerExecutor {
+        ContainerExecutor::new(self.containers(image))
+    }
+
+    /// What containers of an image are made of.
+    pub(crate) fn containers(self, image: &str) -> ContainerSettings {
+        ContainerSettings { image: image.to_owned(), socket: self.socket(), pull: Pull::Never }
     }
 }
 
@@ -35,6 +86,8 @@ impl fmt::Display for Who {
         formatter.write_str(match self {
             Self::Sandbox => "sandbox",
             Self::Host => "host",
+            Self::Docker => "docker",
+            Self::Podman => "podman",
         })
     }
 }
@@ -52,16 +105,12 @@ pub(crate) struct Bench {
 impl Bench {
     pub(crate) fn new(who: Who) -> Self {
         let root = tempfile::tempdir().expect("a temporary folder");
-        let executor = match who {
-            Who::Sandbox => LocalExecutor::Sandbox(Firmness { require_full: true, degrade: false }),
-            Who::Host => LocalExecutor::Host,
-        };
         let state = root.path().join("state");
         let workspaces = Workspaces::open(&state.join("workspaces"), &state.join("content"));
         let runner = Runner {
             workspaces: workspaces.expect("a folder of ours"),
             artifacts: Arc::new(MemoryStore::new()),
-            executor,
+            executor: who.executor(),
         };
         let bench = Self {
             who,
@@ -116,7 +165,7 @@ impl Bench {
 
     /// Runs what a request in JSON says.
     pub(crate) fn run(&self, request: Value) -> Result<RunOutput, RunError> {
-        self.run_trees(request, vec![self.tree("demo")])
+        self.run_until(request, Cancel::new().expect("an event"))
     }
 
     /// The same with other skills.
@@ -126,11 +175,23 @@ impl Bench {
         trees: Vec<Tree>,
     ) -> Result<RunOutput, RunError> {
         let request: RunRequest = serde_json::from_value(request).expect("a request");
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let order = RunOrder { key: self.key(), request, trees, settings: self.settings.clone() };
         let cancel = Cancel::new().expect("an event");
         let live = Box::new(|_, _: &[u8]| {});
-        runtime.expect("a runtime").block_on(self.runner.run(order, live, cancel))
+        block_on(self.runner.run(order, live, cancel))
+    }
+
+    /// Runs what a request in JSON says, unless it is cancelled.
+    pub(crate) fn run_until(&self, request: Value, cancel: Cancel) -> Result<RunOutput, RunError> {
+        let live = Box::new(|_, _: &[u8]| {});
+        block_on(self.runner.run(self.order(request), live, cancel))
+    }
+
+    /// A request in JSON with the skill it is of.
+    pub(crate) fn order(&self, request: Value) -> RunOrder {
+        let request: RunRequest = serde_json::from_value(request).expect("a request");
+        let trees = vec![self.tree(&request.skill)];
+        RunOrder { key: self.key(), request, trees, settings: self.settings.clone() }
     }
 
     /// Runs a shell command of the demo skill.
@@ -182,6 +243,24 @@ pub(crate) fn find(folder: &Path, name: &str) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        if let Executor::Container(container) = &self.runner.executor
+            && self.who.is_there()
+        {
+            // A container whose workspace is gone is a leftover.
+            let _gone = self.runner.workspaces.remove_unused(Duration::ZERO);
+            let removed = block_on(container.remove_leftovers(&self.runner.workspaces));
+            assert!(removed.is_ok() || std::thread::panicking(), "{removed:?}");
+        }
+    }
+}
+
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime").block_on(future)
 }
 
 fn list(root: &Path, folder: &Path, entries: &mut Vec<TreeEntry>) {

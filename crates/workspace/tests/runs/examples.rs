@@ -75,7 +75,7 @@ fn kept_as_an_artifact(bench: &Bench) -> Result<(), Failed> {
 fn the_skill_is_there(bench: &Bench) -> Result<(), Failed> {
     let output = bench.sh("bash scripts/hello.sh; pwd; ls; touch new 2>/dev/null || echo refused");
     assert!(output.stdout.starts_with("hello from demo\n"), "{output:?}");
-    if bench.who == crate::Who::Sandbox {
+    if bench.who.confines() {
         assert!(output.stdout.ends_with("refused\n"), "{output:?}");
         assert!(output.stdout.contains("\n/workspace/skills/demo\n"), "{output:?}");
     }

@@ -4,9 +4,12 @@
 
 mod attacks;
 mod bench;
+mod container;
 mod examples;
+mod hostile;
 mod links;
 mod power;
+mod promises;
 mod sessions;
 mod user;
 
@@ -17,19 +20,35 @@ use crate::bench::{Bench, Who};
 /// Something that holds whoever runs the command.
 type Promise = (&'static str, fn(&Bench) -> Result<(), Failed>);
 
-/// All of them.
-const PROMISES: &[&[Promise]] =
-    &[examples::PROMISES, attacks::PROMISES, links::PROMISES, power::PROMISES, sessions::PROMISES];
+/// What every executor keeps.
+const COMMON: &[&[Promise]] = &[examples::PROMISES, promises::PROMISES, hostile::PROMISES];
+/// What is tried with those on this machine.
+const LOCAL: &[&[Promise]] =
+    &[attacks::PROMISES, links::PROMISES, power::PROMISES, sessions::PROMISES];
+/// What is tried with engines.
+const ENGINES: &[&[Promise]] = &[container::PROMISES];
 
 fn main() {
     metier_sandbox::helper();
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
-    for who in Who::all() {
-        for (name, promise) in PROMISES.iter().copied().flatten() {
+    for who in Who::ALL {
+        if !who.is_there() {
+            trials.push(Trial::test(format!("{who}::is_there"), move || skip(who)));
+            continue;
+        }
+        let own = if who.is_engine() { ENGINES } else { LOCAL };
+        for (name, promise) in COMMON.iter().chain(own).copied().flatten() {
             trials.push(Trial::test(format!("{who}::{name}"), move || promise(&Bench::new(who))));
         }
     }
     trials.extend(user::trial());
     libtest_mimic::run(&arguments, trials).exit();
+}
+
+/// Says that nothing could be run by an engine.
+fn skip(who: Who) -> Result<(), Failed> {
+    let reason = format!("{} names no engine", who.variable().unwrap_or_default());
+    metier_testkit::skip(&format!("runs in {who}"), &reason);
+    Ok(())
 }

@@ -1,0 +1,218 @@
+//! Having the container of a workspace: one run at a time, with its folder lent to the container.
+//!
+//! Only folders that were there when the container was made are mounted in it. Therefore the files of a run
+//! are moved to a folder that is mounted, and moved back at its end. Its record and its
+//! streams are never in the container.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{AtFlags, OFlags, RenameFlags, renameat_with, unlinkat};
+
+use super::error::ContainerError;
+use crate::layout::{Workspace, remove_tree};
+use crate::path::Inside;
+
+/// The folder of a workspace that a container sees as `runs`.
+pub(super) const LENT: &str = ".lent";
+/// The file that is locked by whoever has the container.
+const FILE: &str = ".container";
+/// Between two tries to have the container.
+const PAUSE: Duration = Duration::from_millis(25);
+
+/// How the last run in a container went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Last {
+    /// It left nothing running, or there was none.
+    Over,
+    /// It was not seen to its end.
+    Unknown,
+}
+
+/// The right to use the container of a workspace.
+#[derive(Debug)]
+pub(super) struct Hold {
+    file: File,
+    pub(super) last: Last,
+}
+
+impl Hold {
+    /// Waits until nobody else has the container.
+    pub(super) async fn take(root: &Path, patience: Duration) -> Result<Self, ContainerError> {
+        let deadline = Instant::now() + patience;
+        loop {
+            if let Some(hold) = Self::try_take(root)? {
+                return Ok(hold);
+            }
+            if Instant::now() > deadline {
+                return Err(ContainerError::Busy);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// Takes it if nobody else has it.
+    pub(super) fn try_take(root: &Path) -> io::Result<Option<Self>> {
+        let path = root.join(FILE);
+        let mut file =
+            File::options().create(true).truncate(false).read(true).write(true).open(path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        let last = match note(&mut file).as_deref() {
+            None => Last::Over,
+            Some(text) if text.ends_with(" over") => Last::Over,
+            Some(_) => Last::Unknown,
+        };
+        Ok(Some(Self { file, last }))
+    }
+
+    /// Notes that a run begins.
+    pub(super) fn begin(&mut self) -> io::Result<()> {
+        self.write("running")
+    }
+
+    /// Notes that the run is over and nothing of it is left.
+    pub(super) fn end(&mut self) -> io::Result<()> {
+        self.write("over")
+    }
+
+    /// Whether the process that last used the container is still there.
+    pub(super) fn is_user_alive(&mut self) -> bool {
+        let note = note(&mut self.file).unwrap_or_default();
+        let mut words = note.split(' ');
+        let process = words.next().and_then(|word| word.parse().ok());
+        process.is_some_and(|process: u32| birth(process).as_deref() == words.next())
+    }
+
+    fn write(&mut self, what: &str) -> io::Result<()> {
+        let process = std::process::id();
+        let text = format!("{process} {} {what}", birth(process).unwrap_or_default());
+        self.file.seek(SeekFrom::Start(0))?;
+        self.file.write_all(text.as_bytes())?;
+        self.file.set_len(text.len() as u64)
+    }
+}
+
+fn note(file: &mut File) -> Option<String> {
+    let mut text = String::new();
+    file.seek(SeekFrom::Start(0)).ok()?;
+    file.take(256).read_to_string(&mut text).ok()?;
+    (!text.is_empty()).then_some(text)
+}
+
+/// When a process began, as the system counts: an id alone may be that of another one by now.
+fn birth(process: u32) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let (_, after_name) = stat.rsplit_once(')')?;
+    after_name.split_whitespace().nth(19).map(str::to_owned)
+}
+
+/// Moves the files of a run to where the container sees them.
+pub(super) fn lend(workspace: &Workspace, run: &Inside) -> io::Result<()> {
+    let (own, lent) = (own(run)?, lent(run)?);
+    let from = workspace.open(&own, OFlags::RDONLY | OFlags::DIRECTORY)?;
+    let to = workspace.make_folder(&lent)?;
+    Ok(renameat_with(from, "files", to, "files", RenameFlags::NOREPLACE)?)
+}
+
+/// Moves the files of a run back.
+pub(super) fn give_back(workspace: &Workspace, run: &Inside) -> io::Result<()> {
+    let (own, lent) = (own(run)?, lent(run)?);
+    let from = workspace.open(&lent, OFlags::RDONLY | OFlags::DIRECTORY)?;
+    let to = workspace.open(&own, OFlags::RDONLY | OFlags::DIRECTORY)?;
+    renameat_with(from, "files", to, "files", RenameFlags::NOREPLACE)?;
+    let all = workspace.open(&Inside::known(LENT), OFlags::RDONLY | OFlags::DIRECTORY)?;
+    // What the program put beside its files stays until the next run.
+    let _more_in_it = unlinkat(all, lent.file_name(), AtFlags::REMOVEDIR);
+    Ok(())
+}
+
+/// Moves back what runs that were not seen to their end had, and clears the rest away.
+pub(super) fn tidy(workspace: &Workspace) -> io::Result<()> {
+    let folder = workspace.root().join(LENT);
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let run = name.to_str().map(|name| Inside::known(format!("runs/{name}/files")));
+        if run.is_some_and(|run| give_back(workspace, &run).is_ok()) {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            remove_tree(&entry.path())?;
+        } else {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// `runs/<id>` of `runs/<id>/files`.
+fn own(run: &Inside) -> io::Result<Inside> {
+    let parent = run.as_str().strip_suffix("/files").ok_or(io::ErrorKind::InvalidInput)?;
+    Ok(Inside::known(parent))
+}
+
+fn lent(run: &Inside) -> io::Result<Inside> {
+    Ok(Inside::known(LENT).join(own(run)?.file_name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_has_it_at_a_time_and_the_next_knows_how_it_went() {
+        let root = tempfile::tempdir().unwrap();
+        let mut first = Hold::try_take(root.path()).unwrap().unwrap();
+        assert_eq!(first.last, Last::Over);
+        assert!(!first.is_user_alive(), "nobody used it yet");
+        first.begin().unwrap();
+        assert!(first.is_user_alive());
+        assert!(Hold::try_take(root.path()).unwrap().is_none());
+        drop(first);
+        let mut second = Hold::try_take(root.path()).unwrap().unwrap();
+        assert_eq!(second.last, Last::Unknown);
+        second.end().unwrap();
+        drop(second);
+        assert_eq!(Hold::try_take(root.path()).unwrap().unwrap().last, Last::Over);
+    }
+
+    #[tokio::test]
+    async fn waiting_for_it_has_an_end() {
+        let root = tempfile::tempdir().unwrap();
+        let _held = Hold::try_take(root.path()).unwrap().unwrap();
+        let waited = Hold::take(root.path(), Duration::from_millis(50)).await;
+        assert!(matches!(waited, Err(ContainerError::Busy)));
+    }
+
+    #[test]
+    fn a_link_in_place_of_a_lent_folder_is_not_followed() {
+        let state = tempfile::tempdir().unwrap();
+        let (root, content) = (state.path().join("w"), state.path().join("c"));
+        let workspaces = crate::layout::Workspaces::open(&root, &content).unwrap();
+        let key = crate::layout::SessionKey {
+            app: "a".to_owned(),
+            user: "u".to_owned(),
+            session: "s".to_owned(),
+            generation: 0,
+        };
+        let workspace = workspaces.workspace(&key).unwrap();
+        let run = Inside::known("runs/1/files");
+        workspace.make_folder(&run).unwrap();
+        lend(&workspace, &run).unwrap();
+        let victim = state.path().join("victim");
+        fs::create_dir_all(victim.join("files")).unwrap();
+        let lent = workspace.root().join(LENT).join("1");
+        fs::rename(&lent, lent.with_extension("old")).unwrap();
+        std::os::unix::fs::symlink(&victim, &lent).unwrap();
+        give_back(&workspace, &run).unwrap_err();
+        tidy(&workspace).unwrap();
+        assert!(victim.join("files").is_dir());
+        assert_eq!(fs::read_dir(workspace.root().join(LENT)).unwrap().count(), 0);
+    }
+}

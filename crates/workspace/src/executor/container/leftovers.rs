@@ -1,0 +1,57 @@
+//! Containers that nobody needs any more.
+
+use std::path::{Path, PathBuf};
+
+use super::error::ContainerError;
+use super::hold::Hold;
+use super::recipe::{Recipe, WORKSPACE};
+use super::run::ContainerExecutor;
+use crate::layout::{Workspace, Workspaces};
+
+impl ContainerExecutor {
+    /// Removes the container of a workspace that is about to be deleted; gives whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// When the engine cannot be reached or refuses.
+    pub async fn remove(&self, workspace: &Workspace) -> Result<bool, ContainerError> {
+        let engine = self.engine().await?;
+        engine.remove(&Recipe::name(workspace.root())).await
+    }
+
+    /// Removes containers whose workspace is gone, or whose last user is; gives the workspaces.
+    ///
+    /// Containers of workspaces elsewhere are left alone, and so are those in which something runs now.
+    ///
+    /// # Errors
+    ///
+    /// When the engine cannot be reached or refuses.
+    pub async fn remove_leftovers(
+        &self,
+        workspaces: &Workspaces,
+    ) -> Result<Vec<PathBuf>, ContainerError> {
+        let engine = self.engine().await?;
+        let mut removed = Vec::new();
+        for container in engine.labelled(WORKSPACE).await? {
+            let labels = container.labels.unwrap_or_default();
+            let Some(root) = labels.get(WORKSPACE).map(PathBuf::from) else { continue };
+            let (Some(id), true) = (container.id, root.starts_with(workspaces.root())) else {
+                continue;
+            };
+            let Some(_held_meanwhile) = unneeded(&root)? else { continue };
+            engine.remove(&id).await?;
+            removed.push(root);
+        }
+        removed.sort();
+        Ok(removed)
+    }
+}
+
+/// Whether nobody needs the container of a workspace; it is held, if there is still something to hold.
+fn unneeded(root: &Path) -> Result<Option<Option<Hold>>, ContainerError> {
+    if !root.is_dir() {
+        return Ok(Some(None));
+    }
+    let Some(mut hold) = Hold::try_take(root)? else { return Ok(None) };
+    Ok((!hold.is_user_alive()).then_some(Some(hold)))
+}

@@ -1,0 +1,149 @@
+//! The executor itself.
+
+use std::io;
+use std::sync::{Arc, OnceLock};
+
+use metier_sandbox::{Access, Outcome, SpawnError};
+
+use super::command::{Command, Place, cancelled};
+use super::engine::{Engine, Nature};
+use super::error::ContainerError;
+use super::hold::{Hold, LENT, give_back, lend, tidy};
+use super::ready::ready;
+use super::recipe::Recipe;
+use crate::executor::{ExecuteError, Executed, Execution, Network, VIEW, Watch};
+use crate::path::Inside;
+use crate::request::Confinement;
+
+/// What the engine cannot tell.
+const NOT_PROMISED: &str = "tells a signal from an exit code above 128";
+
+/// Runs commands in containers. Clones share what is known of the engine.
+#[derive(Clone, Debug)]
+pub struct ContainerExecutor {
+    settings: ContainerSettings,
+    nature: Arc<OnceLock<Nature>>,
+}
+
+/// Which containers commands are run in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContainerSettings {
+    /// The image, such as `debian:stable`. It needs a shell and nothing else.
+    pub image: String,
+    /// Where the engine listens, as `unix:///…`; without it the usual places are tried.
+    pub socket: Option<String>,
+    /// Whether a missing image is fetched.
+    pub pull: Pull,
+}
+
+/// Whether a missing image is fetched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pull {
+    /// It is an error.
+    #[default]
+    Never,
+    /// It is fetched by the engine.
+    Missing,
+}
+
+impl ContainerExecutor {
+    /// Runs commands in containers as the settings say. Nobody is asked before the first run.
+    pub fn new(settings: ContainerSettings) -> Self {
+        Self { settings, nature: Arc::default() }
+    }
+
+    pub(super) async fn engine(&self) -> Result<Engine, ContainerError> {
+        Engine::connect(self.settings.socket.as_deref(), &self.nature).await
+    }
+
+    /// Runs a command in the container of its workspace.
+    pub(crate) async fn execute(
+        &self,
+        execution: &Execution,
+        watch: &mut Watch,
+    ) -> Result<Executed, ExecuteError> {
+        if watch.dialogue.is_some() {
+            return Err(ExecuteError::NotInteractive("container"));
+        }
+        if matches!(execution.network, Network::Listed(..)) {
+            return Err(ExecuteError::NoProxy);
+        }
+        check_directory(execution)?;
+        let workspace = &execution.workspace;
+        let ContainerSettings { image: image_name, pull, .. } = &self.settings;
+        let engine = self.engine().await?;
+        let image = engine.image(image_name, *pull).await?;
+        let mut hold = tokio::select! {
+            hold = Hold::take(workspace.root(), execution.limits.wall) => hold?,
+            () = cancelled(&watch.cancel) => return Err(ContainerError::Cancelled.into()),
+        };
+        workspace.make_folder(&Inside::known(LENT))?;
+        let recipe = Recipe::new(execution, image_name, &image.id)?;
+        let name = Recipe::name(workspace.root());
+        let ready = ready(&engine, &recipe, &image, (&name, hold.last)).await?;
+        hold.begin()?;
+        tidy(workspace)?;
+        let arguments = vec![ready.shell.clone(), "-c".to_owned(), execution.command.clone()];
+        let directory = execution.directory.under(VIEW.as_ref()).display().to_string();
+        let command = Command {
+            arguments: arguments.clone(),
+            environment: execution.surroundings.variables(VIEW.as_ref(), None),
+            directory: directory.clone(),
+            input: &execution.input,
+            wall: execution.limits.wall,
+        };
+        lend(workspace, &execution.surroundings.run)?;
+        let outcome = Place { engine: &engine, ready: &ready }.run(&command, watch).await;
+        let returned = give_back(workspace, &execution.surroundings.run);
+        let Outcome { ended, timed_out, cancelled, duration } = outcome?;
+        returned?;
+        hold.end()?;
+        Ok(Executed {
+            ended,
+            timed_out,
+            cancelled,
+            duration,
+            arguments,
+            directory,
+            confinement: confinement(&recipe, execution),
+            refused_addresses: Vec::new(),
+        })
+    }
+}
+
+/// Refuses a directory that is not there, before an engine says so in its own words.
+fn check_directory(execution: &Execution) -> Result<(), SpawnError> {
+    let place = &execution.directory;
+    let run = execution.surroundings.run.as_str();
+    let mut names = place.as_str().splitn(3, '/');
+    let on_host = match (names.next(), names.next(), names.next()) {
+        (Some("skills"), Some(folder), rest) => {
+            let staged = execution.staged.iter().find(|tree| tree.folder == folder);
+            staged.map(|tree| tree.content.join(rest.unwrap_or_default()))
+        }
+        (Some("runs"), Some(_), _) if !place.as_str().starts_with(run) => None,
+        _ => Some(place.under(execution.workspace.root())),
+    };
+    if on_host.is_some_and(|folder| folder.is_dir()) {
+        return Ok(());
+    }
+    let path = place.under(VIEW.as_ref()).display().to_string();
+    Err(SpawnError::Directory { path, source: io::ErrorKind::NotFound.into() })
+}
+
+fn confinement(recipe: &Recipe, execution: &Execution) -> Confinement {
+    let shown = |access| recipe.seen(access).map(|mounted| mounted.target.clone());
+    let run = execution.surroundings.run.under(VIEW.as_ref()).display().to_string();
+    let writable = shown(Access::Write).filter(|target| !target.ends_with("/runs"));
+    Confinement {
+        executor: "container",
+        level: None,
+        readable: shown(Access::Read).collect(),
+        writable: writable.chain([run, "/tmp".to_owned()]).collect(),
+        network: match execution.network {
+            Network::Host => "the engine's default".to_owned(),
+            Network::None | Network::Listed(..) => "none".to_owned(),
+        },
+        not_promised: vec![NOT_PROMISED],
+    }
+}

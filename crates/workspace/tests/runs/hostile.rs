@@ -154,9 +154,13 @@ fn memory(bench: &Bench) -> Result<(), Failed> {
     let bomb = "awk 'BEGIN { s = \"0123456789abcdef\"; while (1) s = s s }'; exit $?";
     for _ in 0..2 {
         let output = bench.sh(bomb);
-        assert_eq!(output.exit_code, Some(137), "{output:?}");
         let met: Vec<&str> = output.denials.iter().map(|it| it.what.as_str()).collect();
-        assert_eq!(met, ["memory"], "{output:?}");
+        // Without a control group the program is refused memory, which nobody else sees.
+        let was_refused = met.is_empty() && output.stderr.contains("memory");
+        assert!(
+            was_refused || (met, output.exit_code) == (vec!["memory"], Some(137)),
+            "{output:?}"
+        );
         let killed = bench.sh("sh -c 'kill -9 $$'; exit $?");
         assert_eq!((killed.exit_code, killed.denials.len()), (Some(137), 0), "{killed:?}");
     }

@@ -24,6 +24,9 @@ fn run_as_user() -> Result<(), Failed> {
     #[expect(clippy::disallowed_methods, reason = "the caller itself is what is tested")]
     let output = Command::new(&binary)
         .args(["--test-threads", "2"])
+        // The engines of the tests are root's.
+        .env_clear()
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
         .env("TMPDIR", folder.path())
         .current_dir(folder.path())
         .gid(USER)

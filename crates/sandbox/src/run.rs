@@ -236,7 +236,7 @@ impl Run<'_> {
         let mut chunk = vec![0; CHUNK];
         let ended = loop {
             let ready = self.poll(&child, cancel, deadline)?;
-            self.transfer(ready, &mut chunk)?;
+            self.transfer(ready, &mut chunk);
             if ready.ended {
                 break child.wait()?;
             }
@@ -310,7 +310,7 @@ impl Run<'_> {
         Ok(Ready { output, error, input, cancelled, asked, ended: is_ready(0) })
     }
 
-    fn transfer(&mut self, ready: Ready, chunk: &mut [u8]) -> io::Result<()> {
+    fn transfer(&mut self, ready: Ready, chunk: &mut [u8]) {
         if ready.output {
             read_some(&mut self.pipes.output, Stream::Output, chunk, self.observer);
         }
@@ -324,7 +324,6 @@ impl Run<'_> {
             self.source.write_to(&file);
             self.pipes.input = (!self.source.is_done()).then(|| file.into());
         }
-        Ok(())
     }
 
     /// Takes what is still in the pipes. Nobody writes any more; should someone hold a pipe open all

@@ -8,6 +8,8 @@
 mod corpus;
 mod environment;
 pub mod server;
+mod user;
 
 pub use corpus::{corpus, report, skip};
 pub use environment::{Outcome, TestEnv};
+pub use user::run_as_ordinary_user;

@@ -10,10 +10,10 @@ mod limits;
 mod network;
 mod processes;
 mod terminals;
-mod user;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use metier_sandbox::Level;
+use metier_sandbox::{Level, unprivileged_owner};
+use metier_testkit::run_as_ordinary_user;
 
 /// A promise that holds at some levels.
 type Promise = (&'static str, fn(Level) -> Result<(), Failed>, &'static [Level]);
@@ -40,6 +40,8 @@ fn main() {
             trials.push(Trial::test(format!("{level}::{name}"), move || promise(level)));
         }
     }
-    trials.extend(user::trial());
+    if unprivileged_owner().is_some() {
+        trials.push(Trial::test("as_an_ordinary_user", || Ok(run_as_ordinary_user()?)));
+    }
     libtest_mimic::run(&arguments, trials).exit();
 }

@@ -11,9 +11,10 @@ mod links;
 mod power;
 mod promises;
 mod sessions;
-mod user;
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use metier_sandbox::unprivileged_owner;
+use metier_testkit::run_as_ordinary_user;
 
 use crate::bench::{Bench, Who};
 
@@ -42,7 +43,9 @@ fn main() {
             trials.push(Trial::test(format!("{who}::{name}"), move || promise(&Bench::new(who))));
         }
     }
-    trials.extend(user::trial());
+    if unprivileged_owner().is_some() {
+        trials.push(Trial::test("as_an_ordinary_user", || Ok(run_as_ordinary_user()?)));
+    }
     libtest_mimic::run(&arguments, trials).exit();
 }
 

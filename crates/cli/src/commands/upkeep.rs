@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use metier_sandbox::doctor::{self, Report};
+use metier_sandbox::doctor::{self, Place, Report, Verdict};
 use metier_workspace::executor::ContainerError;
 use serde_json::json;
 
@@ -62,14 +62,15 @@ pub(super) fn examine(context: &Context, json: bool) -> Result<u8, Failure> {
     open_way(folder.path())?;
     let private = context.environment.home.clone().unwrap_or(private);
     let work = work.canonicalize()?;
-    let report = doctor::examine(&work, &private);
+    let report = doctor::examine(&Place::new(&work, &private));
     if json {
         context.output.json(&machine_readable(&report));
     } else {
         context.output.print(&page(&report));
     }
-    let sound = report.level.is_some() && report.trials.iter().all(|trial| trial.kept.is_ok());
-    Ok(if sound { OK } else { FAILED })
+    // What could not be tried is no success either.
+    let kept = report.trials.iter().all(|trial| trial.verdict == Verdict::Kept);
+    Ok(if report.level.is_some() && kept { OK } else { FAILED })
 }
 
 /// Lets programs that run as somebody else through to their folder.
@@ -93,12 +94,12 @@ fn page(report: &Report) -> String {
     };
     text.push_str(&format!("{:<16}{level}\n", "level"));
     for trial in &report.trials {
-        let (mark, detail) = match &trial.kept {
-            Ok(()) => (styled(style::GOOD, format!("{:<16}", "kept")), String::new()),
-            Err(why) => {
-                (styled(style::BAD, format!("{:<16}", "BROKEN")), format!(": {}", plain(why)))
-            }
+        let (color, word, detail) = match &trial.verdict {
+            Verdict::Kept => (style::GOOD, "kept", String::new()),
+            Verdict::Broken(what) => (style::BAD, "BROKEN", format!(": {}", plain(what))),
+            Verdict::Untried(why) => (style::WARN, "not tried", format!(": {}", plain(why))),
         };
+        let mark = styled(color, format!("{word:<16}"));
         text.push_str(&format!("{mark}{}{detail}\n", trial.promise));
     }
     text
@@ -109,9 +110,10 @@ fn machine_readable(report: &Report) -> serde_json::Value {
         Ok(found) => json!({ "name": offer.name, "available": true, "detail": found }),
         Err(why) => json!({ "name": offer.name, "available": false, "detail": why }),
     });
-    let trials = report.trials.iter().map(|trial| match &trial.kept {
-        Ok(()) => json!({ "promise": trial.promise, "kept": true }),
-        Err(why) => json!({ "promise": trial.promise, "kept": false, "detail": why }),
+    let trials = report.trials.iter().map(|trial| match &trial.verdict {
+        Verdict::Kept => json!({ "promise": trial.promise, "kept": true }),
+        Verdict::Broken(what) => json!({ "promise": trial.promise, "kept": false, "detail": what }),
+        Verdict::Untried(why) => json!({ "promise": trial.promise, "kept": null, "detail": why }),
     });
     json!({
         "level": report.level.map(|level| level.to_string()),

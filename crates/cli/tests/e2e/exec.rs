@@ -232,6 +232,23 @@ fn the_doctor_tries_every_promise() {
 }
 
 #[test]
+fn what_the_doctor_could_not_try_is_no_success() {
+    let env = environment();
+    let nowhere = env.home().join("nowhere").display().to_string();
+    let env = env.with_variable("HOME", &nowhere);
+    let outcome = run(&env, "doctor");
+    assert_eq!(outcome.code, 1, "{outcome}");
+    let tried: Vec<&str> =
+        outcome.stdout.lines().filter(|line| line.starts_with("not tried ")).collect();
+    assert_snapshot!(tried.join("\n"), @"
+    not tried       cannot read the home directory: `[HOME]/nowhere`: No such file or directory (os error 2)
+    not tried       cannot write outside its folder: `[HOME]/nowhere`: No such file or directory (os error 2)
+    ");
+    let outcome = run(&env, "doctor --json");
+    assert!(outcome.code == 1 && json(&outcome)["trials"][0]["kept"].is_null(), "{outcome}");
+}
+
+#[test]
 fn nothing_in_use_is_removed() {
     let env = with_skill();
     exec(&env, &["--", "echo text > out/a.txt"]);

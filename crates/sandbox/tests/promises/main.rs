@@ -4,6 +4,7 @@
 //! an ordinary user, for whom everything works differently underneath.
 
 mod bench;
+mod doctor;
 mod escapes;
 mod files;
 mod limits;
@@ -21,12 +22,14 @@ type Promise = (&'static str, fn(Level) -> Result<(), Failed>, &'static [Level])
 const CONFINED: &[Level] = &[Level::Full, Level::Landlock];
 const ALL: &[Level] = &[Level::Full, Level::Landlock, Level::None];
 const FULL: &[Level] = &[Level::Full];
+const NONE: &[Level] = &[Level::None];
 
 fn main() {
     metier_sandbox::helper();
     processes::victim();
     let arguments = Arguments::from_args();
     let promises = [
+        doctor::PROMISES,
         escapes::PROMISES,
         files::PROMISES,
         limits::PROMISES,

@@ -1,0 +1,116 @@
+//! One run of a script in the sandbox, as a trial needs it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::trial::Place;
+use crate::cancel::Cancel;
+use crate::limits::Limits;
+use crate::policy::{Access, Level, Network, Policy};
+use crate::program::{Job, Program};
+use crate::run::{Observer, Outcome, Stream, run};
+use crate::spawn::SpawnError;
+
+/// Most that is kept of what a trial writes, in bytes.
+const MAX_TEXT: usize = 64 << 10;
+/// No trial takes longer.
+const WALL: Duration = Duration::from_secs(10);
+
+/// How a script is run.
+#[derive(Clone, Debug)]
+pub(super) struct Attempt<'a> {
+    place: &'a Place,
+    level: Level,
+    /// Something to reach beside the folder.
+    pub(super) granted: Option<(&'a Path, Access)>,
+    pub(super) network: Network,
+    pub(super) limits: Limits,
+}
+
+/// What a script did.
+#[derive(Debug)]
+pub(super) struct Tried {
+    pub(super) outcome: Outcome,
+    pub(super) output: String,
+    pub(super) error: String,
+}
+
+impl<'a> Attempt<'a> {
+    pub(super) fn new(place: &'a Place, level: Level) -> Self {
+        let limits = Limits { wall: WALL, ..Limits::default() };
+        Self { place, level, granted: None, network: Network::None, limits }
+    }
+
+    /// Runs a script; else says why it could not be started.
+    pub(super) fn sh(&self, script: &str) -> Result<Tried, String> {
+        self.try_sh(script).map_err(|error| error.to_string())
+    }
+
+    fn try_sh(&self, script: &str) -> Result<Tried, SpawnError> {
+        let is_full = self.level == Level::Full;
+        let folder = &self.place.folder;
+        let target = if is_full { PathBuf::from("/work") } else { folder.clone() };
+        let program = Program {
+            arguments: ["sh", "-c", script].map(Into::into).into(),
+            environment: vec![("PATH".into(), self.place.path.clone().into())],
+            directory: target.clone(),
+        };
+        let mut policy = Policy::deny_all(self.level).with_system().network(self.network);
+        policy = policy.grant(folder, &target, Access::Write);
+        if let Some((path, access)) = self.granted {
+            policy = policy.grant(path, path, access);
+        }
+        let mut text = Text::default();
+        let cancel = Cancel::new().map_err(SpawnError::Helper)?;
+        let job = Job { program, policy, limits: self.limits };
+        let outcome = run(&job, b"", &mut text, &cancel)?;
+        Ok(Tried {
+            outcome,
+            output: String::from_utf8_lossy(&text.output).into_owned(),
+            error: String::from_utf8_lossy(&text.error).into_owned(),
+        })
+    }
+}
+
+impl Tried {
+    /// Whether the program wrote a line.
+    pub(super) fn says(&self, line: &str) -> bool {
+        self.output.lines().any(|it| it == line)
+    }
+
+    /// The largest number the program wrote as a line.
+    pub(super) fn count(&self) -> u64 {
+        self.output.lines().filter_map(|line| line.parse().ok()).max().unwrap_or_default()
+    }
+
+    /// What it complained about, or how it ended.
+    pub(super) fn complaint(&self) -> String {
+        let line = self.error.lines().find(|line| !line.trim().is_empty());
+        let ended = &self.outcome.ended;
+        line.map_or_else(
+            || match (ended.code, self.outcome.timed_out) {
+                (_, true) => "it took too long".to_owned(),
+                (Some(code), _) => format!("it ended with {code}"),
+                (None, _) => format!("signal {} ended it", ended.signal.unwrap_or_default()),
+            },
+            str::to_owned,
+        )
+    }
+}
+
+#[derive(Default)]
+struct Text {
+    output: Vec<u8>,
+    error: Vec<u8>,
+}
+
+impl Observer for Text {
+    fn output(&mut self, stream: Stream, bytes: &[u8]) {
+        let text = match stream {
+            Stream::Output => &mut self.output,
+            Stream::Error => &mut self.error,
+        };
+        let room = MAX_TEXT.saturating_sub(text.len()).min(bytes.len());
+        text.extend_from_slice(&bytes[..room]);
+    }
+}

@@ -1,0 +1,85 @@
+//! Looking at the system.
+
+use std::fs;
+use std::path::Path;
+
+use super::attempt::Attempt;
+use super::trial::{Bounds, Place, Trial, try_promises};
+use crate::cgroup::Group;
+use crate::limits::Limits;
+use crate::policy::Level;
+use crate::spawn::unprivileged_owner;
+
+/// What the system offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// What it is.
+    pub name: &'static str,
+    /// What there is of it, or why there is none.
+    pub found: Result<String, String>,
+}
+
+/// What an examination found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// What the system offers.
+    pub offers: Vec<Offer>,
+    /// The best level there is, if there is one.
+    pub level: Option<Level>,
+    /// Promises of that level, tried.
+    pub trials: Vec<Trial>,
+}
+
+/// Looks at the system and tries every promise.
+pub fn examine(place: &Place) -> Report {
+    let full = start(place, Level::Full);
+    let landlock = start(place, Level::Landlock);
+    let level = match (&full, &landlock) {
+        (Ok(()), _) => Some(Level::Full),
+        (_, Ok(())) => Some(Level::Landlock),
+        _ => None,
+    };
+    let group = Group::new(&Limits::default());
+    let user = match unprivileged_owner() {
+        Some((user, _)) => format!("root; programs run as user {user}"),
+        None => "an ordinary user; programs run as the same".to_owned(),
+    };
+    let group = group.map(|group| group.version().to_owned());
+    let offers = vec![
+        Offer { name: "kernel", found: Ok(kernel()) },
+        Offer { name: "user", found: Ok(user) },
+        Offer { name: "namespaces", found: full.map(|()| "yes".to_owned()) },
+        Offer { name: "landlock", found: landlock.map(|()| "with scopes".to_owned()) },
+        Offer {
+            name: "control groups",
+            found: group.ok_or_else(|| "cannot be made; limits are per process".to_owned()),
+        },
+    ];
+    let trials = level.map(|level| try_promises(place, level, Bounds::PROMISED));
+    Report { offers, level, trials: trials.unwrap_or_default() }
+}
+
+/// Whether a program starts at a level.
+fn start(place: &Place, level: Level) -> Result<(), String> {
+    let tried = Attempt::new(place, level).sh("true")?;
+    if tried.outcome.ended.code == Some(0) { Ok(()) } else { Err(tried.error) }
+}
+
+fn kernel() -> String {
+    let name = rustix::system::uname();
+    let text = |part: &std::ffi::CStr| part.to_string_lossy().into_owned();
+    format!("{} {}", text(name.sysname()), text(name.release()))
+}
+
+/// Makes the folder that trials work in, for whoever programs run as.
+///
+/// # Errors
+///
+/// When it cannot be made.
+pub fn make_folder(folder: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(folder)?;
+    match unprivileged_owner() {
+        Some((user, group)) => std::os::unix::fs::chown(folder, Some(user), Some(group)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,238 @@
+//! Trials of promises.
+
+use std::fs::{self, File};
+use std::io;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+
+use super::attempt::{Attempt, Tried};
+use crate::limits::{Limit, Limits};
+use crate::policy::{Access, Level, Network};
+
+/// Text that a shell keeps in memory if nobody stops it, in bytes.
+const MUCH_TEXT: u64 = 64 << 20;
+/// Text that shows that it could keep some.
+const SOME_TEXT: u64 = 1 << 20;
+/// Processes that a shell starts if nobody stops it.
+const MANY_PROCESSES: u64 = 60;
+/// Processes that show that it could start some.
+const SOME_PROCESSES: u64 = 3;
+
+/// Where promises are tried.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// A folder for programs to work in, of [`make_folder`](super::make_folder).
+    pub folder: PathBuf,
+    /// A folder that they must neither read nor write, and the caller can.
+    pub private: PathBuf,
+    /// Where programs find others, as their `PATH`.
+    pub path: String,
+}
+
+/// What programs are given in the trials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// What they may do with [`Place::private`].
+    pub private: Option<Access>,
+    /// What network they have.
+    pub network: Network,
+    /// How much memory, in bytes.
+    pub memory: u64,
+    /// How many processes.
+    pub processes: u64,
+}
+
+impl Bounds {
+    /// What is promised. Trials with more than this find promises broken.
+    pub const PROMISED: Self =
+        Self { private: None, network: Network::None, memory: 32 << 20, processes: 16 };
+}
+
+/// A promise that was tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// The promise.
+    pub promise: &'static str,
+    /// How it went.
+    pub verdict: Verdict,
+}
+
+/// How a trial went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The attack was made and failed.
+    Kept,
+    /// The attack was made and had success: what happened.
+    Broken(String),
+    /// There was no attack that could have had success: why not.
+    Untried(String),
+}
+
+/// Tries every promise of a level.
+pub fn try_promises(place: &Place, level: Level, bounds: Bounds) -> Vec<Trial> {
+    let attack = Attack { place, level, bounds };
+    let mut trials = vec![
+        trial("cannot read the home directory", attack.reads()),
+        trial("cannot write outside its folder", attack.writes()),
+        trial("cannot connect", attack.connects()),
+        trial("cannot gain rights", attack.gains_rights()),
+        trial("memory is bounded", attack.fills_memory()),
+        trial("cannot fork past the limit", attack.forks()),
+    ];
+    if level != Level::Landlock {
+        trials.insert(3, trial("cannot see other processes", attack.sees_others()));
+    }
+    trials
+}
+
+/// A trial that could not even begin was none.
+fn trial(promise: &'static str, tried: Result<Verdict, String>) -> Trial {
+    Trial { promise, verdict: tried.unwrap_or_else(Verdict::Untried) }
+}
+
+impl Place {
+    /// A folder to work in and one that must stay as it is, with the programs of the system.
+    pub fn new(folder: &Path, private: &Path) -> Self {
+        let path = "/usr/bin:/bin:/usr/sbin:/sbin".to_owned();
+        Self { folder: folder.to_owned(), private: private.to_owned(), path }
+    }
+}
+
+struct Attack<'a> {
+    place: &'a Place,
+    level: Level,
+    bounds: Bounds,
+}
+
+impl Attack<'_> {
+    fn attempt(&self) -> Attempt<'_> {
+        let mut attempt = Attempt::new(self.place, self.level);
+        attempt.granted = self.bounds.private.map(|access| (&*self.place.private, access));
+        attempt.network = self.bounds.network;
+        attempt
+    }
+
+    /// Runs an attack after a permitted use of the same tool.
+    fn after(&self, permitted: &str, attack: &str) -> Result<Tried, String> {
+        let script = format!("{permitted} && echo ready || exit 1; {attack} && echo done");
+        let tried = self.attempt().sh(&script)?;
+        if tried.says("ready") { Ok(tried) } else { Err(tried.complaint()) }
+    }
+
+    fn reads(&self) -> Result<Verdict, String> {
+        let private = &self.place.private;
+        fs::read_dir(private).map_err(|error| about(private, &error))?;
+        let attack = format!("ls -A {} > /dev/null", quoted(private));
+        let tried = self.after("ls -A . > /dev/null", &attack)?;
+        let read = tried.says("done");
+        Ok(broken_if(read, || format!("it listed `{}`", private.display())))
+    }
+
+    fn writes(&self) -> Result<Verdict, String> {
+        let name = format!(".metier-doctor-{}", std::process::id());
+        let private = &self.place.private;
+        // Where nobody can write there is nothing to be kept.
+        let path = private.join(name);
+        let made = File::create_new(&path).and_then(|_empty| fs::remove_file(&path));
+        made.map_err(|error| about(private, &error))?;
+        let file = Left(path);
+        let attack = format!("echo x > {}", quoted(&file.0));
+        self.after("echo x > probe && rm probe", &attack)?;
+        let written = fs::symlink_metadata(&file.0).is_ok();
+        Ok(broken_if(written, || format!("it wrote `{}`", file.0.display())))
+    }
+
+    fn connects(&self) -> Result<Verdict, String> {
+        let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
+        listener.set_nonblocking(true).map_err(|error| error.to_string())?;
+        let port = listener.local_addr().map_err(|error| error.to_string())?.port();
+        let script = format!("exec bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'");
+        let mut free = self.attempt();
+        free.network = Network::Host;
+        let permitted = free.sh(&script)?;
+        if listener.accept().is_err() {
+            return Err(permitted.complaint());
+        }
+        self.attempt().sh(&script)?;
+        let reached = listener.accept().is_ok();
+        Ok(broken_if(reached, || format!("it reached port {port} of this machine")))
+    }
+
+    /// `/proc` shows processes of one namespace: that of the program, or ours.
+    fn sees_others(&self) -> Result<Verdict, String> {
+        let ours = fs::read_link("/proc/self/ns/pid").map_err(|error| error.to_string())?;
+        let tried = self.attempt().sh("readlink /proc/self/ns/pid")?;
+        let theirs = tried.output.trim();
+        if !theirs.starts_with("pid:[") {
+            return Err(tried.complaint());
+        }
+        Ok(broken_if(ours == Path::new(theirs), || "it saw those of this machine".to_owned()))
+    }
+
+    fn gains_rights(&self) -> Result<Verdict, String> {
+        let tried = self.after("unshare --version > /dev/null", "unshare -Ur true")?;
+        if tried.says("done") {
+            return Ok(Verdict::Broken("it became root of its own".to_owned()));
+        }
+        if tried.outcome.ended.refused.contains(&"unshare") {
+            return Ok(Verdict::Kept);
+        }
+        // Nobody was seen refusing it; perhaps it never works here.
+        let free = Attempt::new(self.place, Level::None).sh("unshare -Ur true")?;
+        let works = free.outcome.ended.code == Some(0);
+        if works { Ok(Verdict::Kept) } else { Err(free.complaint()) }
+    }
+
+    fn fills_memory(&self) -> Result<Verdict, String> {
+        let mut attempt = self.attempt();
+        attempt.limits = Limits { memory: self.bounds.memory, ..attempt.limits };
+        // The shell itself keeps the text.
+        let tried = attempt.sh(&format!(
+            "x=xxxxxxxxxxxxxxxx; while [ ${{#x}} -lt {MUCH_TEXT} ]; do x=$x$x; echo ${{#x}}; done"
+        ))?;
+        let kept = tried.count();
+        if kept < SOME_TEXT || tried.outcome.timed_out {
+            return Err(format!("{kept} bytes were kept; {}", tried.complaint()));
+        }
+        Ok(broken_if(kept >= MUCH_TEXT, || format!("{kept} bytes were kept")))
+    }
+
+    fn forks(&self) -> Result<Verdict, String> {
+        let mut attempt = self.attempt();
+        attempt.limits = Limits { processes: self.bounds.processes, ..attempt.limits };
+        let tried = attempt.sh(&format!(
+            "sleep 0 || exit 1; i=0; \
+             while [ $i -lt {MANY_PROCESSES} ]; do sleep 5 & i=$((i+1)); echo $i; done"
+        ))?;
+        let started = tried.count();
+        let met = tried.outcome.ended.limits.contains(&Limit::Processes);
+        if started < SOME_PROCESSES || !met && tried.error.is_empty() && started < MANY_PROCESSES {
+            return Err(format!("{started} processes were started; {}", tried.complaint()));
+        }
+        // A shell may go on counting after a process could not be started.
+        let all = started >= MANY_PROCESSES && !met && tried.error.is_empty();
+        Ok(broken_if(all, || format!("{started} processes were started")))
+    }
+}
+
+/// A file that is removed in the end, whoever made it.
+struct Left(PathBuf);
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        // Mostly it was never made.
+        let _not_there = fs::remove_file(&self.0);
+    }
+}
+
+fn broken_if(is_broken: bool, what: impl FnOnce() -> String) -> Verdict {
+    if is_broken { Verdict::Broken(what()) } else { Verdict::Kept }
+}
+
+fn about(path: &Path, error: &io::Error) -> String {
+    format!("`{}`: {error}", path.display())
+}
+
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+}

@@ -1,9 +1,13 @@
 //! What commands that run something need: the runner, sessions, skills as trees.
 
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use metier_sandbox::Limits;
+use metier_sandbox::{Limits, is_root_without_mounts};
 use metier_skill::discover::Source;
 use metier_skill::files::{self, FileKind};
 use metier_skill::header::Gate;
@@ -13,7 +17,9 @@ use metier_workspace::executor::{
     ContainerExecutor, ContainerSettings, Executor, Firmness, LocalExecutor, Network, Pull,
 };
 use metier_workspace::proxy::AllowList;
-use metier_workspace::{RunSettings, Runner, SessionKey, Tree, TreeEntry, TreeKind, Workspaces};
+use metier_workspace::{
+    RunSettings, Runner, SessionKey, Tree, TreeEntry, TreeKind, Workspaces, way,
+};
 
 use crate::args::ExecutorName;
 use crate::context::Context;
@@ -25,6 +31,8 @@ const USER: &str = "local";
 
 /// The image containers are made of when nobody says.
 const USUAL_IMAGE: &str = "debian:stable-slim";
+/// Where root has what programs must come to that run as somebody else.
+const SHARED: &str = "/var/lib/metier";
 /// A mebibyte.
 const MEBIBYTE: u64 = 1 << 20;
 
@@ -36,8 +44,22 @@ impl Context {
     /// When the state directory cannot be used.
     pub(crate) fn workspaces(&self) -> Result<Workspaces, Failure> {
         let state = self.environment.state();
-        Workspaces::open(&state.join("workspaces"), &state.join("content"))
-            .map_err(|error| self.state_failure(&error))
+        let (usual, content) = (state.join("workspaces"), state.join("content"));
+        if let Some(folder) = self.settings.text("workspace.folder") {
+            let folder = self.environment.expand(folder, &state);
+            return Workspaces::open(&folder, &content).map_err(|error| {
+                Failure::new(format!("`{}` cannot be used: {error}", folder.display()))
+                    .hint("set `workspace.folder` to a folder that you can write to")
+            });
+        }
+        if is_root_without_mounts()
+            && way::barred(&usual).is_some()
+            && let Ok(workspaces) =
+                shared_folder(&usual).and_then(|it| Workspaces::open(&it, &content))
+        {
+            return Ok(workspaces);
+        }
+        Workspaces::open(&usual, &content).map_err(|error| self.state_failure(&error))
     }
 
     /// Where artifacts are.
@@ -224,11 +246,18 @@ impl Context {
         })
     }
 
-    fn state_failure(&self, error: &std::io::Error) -> Failure {
+    fn state_failure(&self, error: &io::Error) -> Failure {
         let state = self.environment.state();
         Failure::new(format!("the state directory `{}` cannot be used: {error}", state.display()))
             .hint("set METIER_HOME to a folder that you can write to")
     }
+}
+
+/// A folder for workspaces that would else be at a place which is closed to their programs.
+fn shared_folder(usual: &Path) -> io::Result<PathBuf> {
+    DirBuilder::new().recursive(true).mode(0o711).create(SHARED)?;
+    let name = usual.display().to_string().replace('%', "%25").replace('/', "%2f");
+    Ok(Path::new(SHARED).join(name))
 }
 
 /// The key of a session of the command line.

@@ -36,5 +36,7 @@ pub use limits::{Limit, Limits};
 pub use policy::{Access, Grant, Level, Network, PROXY_PORT, Policy};
 pub use program::{Job, Program};
 pub use run::{Conversation, Observer, Outcome, Stream, converse, run};
-pub use spawn::{Child, Ended, Missing, SpawnError, Stdio, spawn, unprivileged_owner};
+pub use spawn::{
+    Child, Ended, Missing, SpawnError, Stdio, is_root_without_mounts, spawn, unprivileged_owner,
+};
 pub use terminal::Size;

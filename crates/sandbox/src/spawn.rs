@@ -9,6 +9,7 @@ use std::process::{self, Command};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::geteuid;
+use rustix::thread::{CapabilitySet, CapabilitySets, capabilities};
 use thiserror::Error;
 
 use crate::cgroup::Group;
@@ -92,6 +93,13 @@ impl fmt::Display for Missing {
 /// therefore runs as somebody else.
 pub fn unprivileged_owner() -> Option<(u32, u32)> {
     geteuid().is_root().then_some(NOBODY)
+}
+
+/// Whether the caller is root and yet may not mount, as in most containers. Its programs run as
+/// somebody else, who has to pass all folders above those that were granted.
+pub fn is_root_without_mounts() -> bool {
+    let may_mount = |sets: CapabilitySets| sets.effective.contains(CapabilitySet::SYS_ADMIN);
+    geteuid().is_root() && !capabilities(None).is_ok_and(may_mount)
 }
 
 /// A program that runs, with everything it started.

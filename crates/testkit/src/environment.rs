@@ -14,7 +14,8 @@ use tempfile::TempDir;
 #[derive(Debug)]
 pub struct TestEnv {
     root: TempDir,
-    binary: PathBuf,
+    /// The binary, with what comes before it.
+    command: Vec<PathBuf>,
     variables: Vec<(String, String)>,
 }
 
@@ -55,7 +56,7 @@ impl TestEnv {
         for folder in ["home", "project", "bin"] {
             fs::create_dir(root.path().join(folder)).expect("a folder in it");
         }
-        Self { root, binary: binary.into(), variables: Vec::new() }
+        Self { root, command: vec![binary.into()], variables: Vec::new() }
     }
 
     /// The folder everything is in, with links resolved.
@@ -77,6 +78,13 @@ impl TestEnv {
     #[must_use]
     pub fn with_variable(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// Runs the binary through another program, which takes it as its last argument.
+    #[must_use]
+    pub fn through(mut self, program: &[&str]) -> Self {
+        self.command.splice(0..0, program.iter().map(PathBuf::from));
         self
     }
 
@@ -114,7 +122,8 @@ impl TestEnv {
         arguments: impl IntoIterator<Item = A>,
         input: &str,
     ) -> Outcome {
-        let mut child = Command::new(&self.binary)
+        let mut child = Command::new(&self.command[0])
+            .args(&self.command[1..])
             .args(arguments)
             .current_dir(folder)
             .env_clear()

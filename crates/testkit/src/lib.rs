@@ -12,4 +12,4 @@ mod user;
 
 pub use corpus::{corpus, report, skip};
 pub use environment::{Outcome, TestEnv};
-pub use user::run_as_ordinary_user;
+pub use user::{as_root_of_a_container, run_as_ordinary_user, run_as_root_of_a_container};

@@ -1,4 +1,4 @@
-//! The tests of a binary once more, for whom everything works differently underneath.
+//! The tests of a binary once more, as somebody for whom everything works differently underneath.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,6 +8,34 @@ use std::process::Command;
 
 /// Users that nothing belongs to.
 const USERS: std::ops::Range<u32> = 64_000..65_000;
+
+/// The program that takes rights away.
+const SETPRIV: &str = "/usr/bin/setpriv";
+/// What root may do in a container that nobody gave more to; above all it may not mount.
+const RIGHTS_IN_A_CONTAINER: &str = "-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,\
+    +setuid,+setpcap,+net_bind_service,+net_raw,+sys_chroot,+mknod,+audit_write,+setfcap";
+
+/// What comes before a command to run it with the rights that root has in a container.
+pub fn as_root_of_a_container() -> [&'static str; 3] {
+    [SETPRIV, "--bounding-set", RIGHTS_IN_A_CONTAINER]
+}
+
+/// Runs those tests of this binary whose names contain a text, with the rights that root has in a
+/// container; only root can.
+///
+/// # Errors
+///
+/// With what the tests wrote, when one failed or there was none.
+pub fn run_as_root_of_a_container(tests: &str) -> Result<(), String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let again = again(folder.path()).map_err(|error| error.to_string())?;
+    let [program, arguments @ ..] = as_root_of_a_container();
+    let mut command = Command::new(program);
+    command.args(arguments).arg(again.get_program()).args(again.get_args()).arg(tests);
+    command.env_clear().envs(again.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let text = run(command.current_dir(folder.path()))?;
+    if text.contains("running 0 tests") { Err(text) } else { Ok(()) }
+}
 
 /// Runs all tests of this binary as an ordinary user; only root can. The environment is not passed on:
 /// what it names (engines, say) is root's.
@@ -20,7 +48,7 @@ pub fn run_as_ordinary_user() -> Result<(), String> {
     let mut command = again(folder.path()).map_err(|error| error.to_string())?;
     // One for each caller: some limits are counted by user.
     let user = USERS.start + std::process::id() % USERS.len() as u32;
-    run(command.gid(user).uid(user))
+    run(command.gid(user).uid(user)).map(drop)
 }
 
 /// This binary as a copy that everybody may start, in a folder that everybody may use.
@@ -38,8 +66,8 @@ fn again(folder: &Path) -> std::io::Result<Command> {
     Ok(command)
 }
 
-fn run(command: &mut Command) -> Result<(), String> {
+fn run(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| error.to_string())?;
-    let text = || String::from_utf8_lossy(&output.stdout).into_owned();
-    if output.status.success() { Ok(()) } else { Err(text()) }
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() { Ok(text) } else { Err(text) }
 }

@@ -20,6 +20,7 @@ pub mod request;
 pub mod run;
 pub mod stage;
 pub mod stream;
+pub mod way;
 
 pub use interactive::Interactive;
 pub use layout::{SessionKey, Workspace, Workspaces};

@@ -209,6 +209,13 @@ pub(crate) const KEYS: &[Key] = &[
         help: "Whether the engine may fetch an image that it does not have",
     },
     Key {
+        name: "workspace.folder",
+        kind: Kind::Text,
+        default: "\"\"",
+        narrowing: Narrowing::Never,
+        help: "Where workspaces are; else `workspaces` in the state directory, or a folder of its own below `/var/lib/metier` where metier is root, may not mount, and programs could not come there",
+    },
+    Key {
         name: "workspace.ttl_days",
         kind: Kind::Count,
         default: "7",

@@ -47,6 +47,7 @@ fn every_setting_has_a_default() {
     skills.entries.*.env.* = ""  # default
     skills.extra_dirs = []  # default
     skills.plugin_dirs = []  # default
+    workspace.folder = ""  # default
     workspace.ttl_days = 7  # default
     ----- stderr
     "#);

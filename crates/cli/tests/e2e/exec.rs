@@ -1,9 +1,11 @@
 //! `metier exec`, `read`, `artifacts`, `gc` and `doctor`.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use insta::assert_snapshot;
-use metier_testkit::{Outcome, TestEnv};
+use metier_testkit::{Outcome, TestEnv, as_root_of_a_container};
 
 use crate::{environment, json, run, write_skill};
 
@@ -256,4 +258,44 @@ fn nothing_in_use_is_removed() {
     // What other tests left behind on the machine is removed too.
     assert!(outcome.stdout.starts_with("removed 0 workspaces, 0 staged skills, "), "{outcome}");
     assert_eq!(run(&env, "read workspace://out/a.txt").stdout, "text\n");
+}
+
+/// Root of a container may not mount, and its home is closed to the user that programs run as.
+#[test]
+fn commands_of_root_in_a_container_run_as_nobody() {
+    if metier_sandbox::unprivileged_owner().is_none() {
+        return;
+    }
+    let env = with_skill().through(&as_root_of_a_container());
+    fs::set_permissions(env.home(), fs::Permissions::from_mode(0o700)).expect("a folder of ours");
+    let outcome = exec(&env, &["--", "id -u; cat \"$HOME\"/../../metadata.json; echo x > out/x"]);
+    let usual = env.home().join(".metier/workspaces").display().to_string();
+    let folder = Path::new("/var/lib/metier").join(usual.replace('/', "%2f"));
+    assert!(folder.is_dir(), "{outcome}");
+    assert_eq!(run(&env, "read workspace://out/x").stdout, "x\n");
+    fs::remove_dir_all(&folder).expect("a folder of this test");
+    let _used_by_others = fs::remove_dir("/var/lib/metier");
+    assert_eq!(outcome.stdout, "65534\n", "{outcome}");
+    assert!(outcome.stderr.contains("sandbox (landlock)"), "{outcome}");
+}
+
+#[test]
+fn workspaces_are_where_the_settings_say() {
+    let env = with_skill();
+    let folder = env.root().join("elsewhere");
+    let env = env.with_variable("METIER_WORKSPACE_FOLDER", &folder.display().to_string());
+    exec(&env, &["--", "echo text > out/a.txt"]);
+    assert_eq!(run(&env, "read workspace://out/a.txt").stdout, "text\n");
+    assert!(folder.join("metier/local/one-0/out/a.txt").is_file());
+    assert!(!env.home().join(".metier/workspaces").exists());
+    let closed = env.write("closed", "a file");
+    let env = env.with_variable("METIER_WORKSPACE_FOLDER", &closed.display().to_string());
+    assert_snapshot!(exec(&env, &["--", "ls"]), @"
+    exit 1
+    ----- stdout
+
+    ----- stderr
+    error: `[ROOT]/closed` cannot be used: File exists (os error 17)
+    hint: set `workspace.folder` to a folder that you can write to
+    ");
 }

@@ -14,7 +14,7 @@ mod terminals;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use metier_sandbox::{Level, unprivileged_owner};
-use metier_testkit::run_as_ordinary_user;
+use metier_testkit::{run_as_ordinary_user, run_as_root_of_a_container};
 
 /// A promise that holds at some levels.
 type Promise = (&'static str, fn(Level) -> Result<(), Failed>, &'static [Level]);
@@ -45,6 +45,8 @@ fn main() {
     }
     if unprivileged_owner().is_some() {
         trials.push(Trial::test("as_an_ordinary_user", || Ok(run_as_ordinary_user()?)));
+        let in_container = || Ok(run_as_root_of_a_container("landlock::")?);
+        trials.push(Trial::test("as_root_of_a_container", in_container));
     }
     libtest_mimic::run(&arguments, trials).exit();
 }

@@ -18,6 +18,7 @@ use crate::layout::{VENVS, WRITABLE};
 use crate::proxy::{Proxy, ProxyOptions, Refusal};
 use crate::request::Confinement;
 use crate::stage::copy_staged;
+use crate::way;
 
 /// Runs commands on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +74,11 @@ fn execute_at(
     let view = if level == Level::Full { PathBuf::from(VIEW) } else { root.to_owned() };
     if level != Level::Full {
         copy_trees(execution)?;
+    }
+    if level == Level::Landlock
+        && let Some(folder) = way::open(root)?
+    {
+        return Err(ExecuteError::Barred { folder });
     }
     let policy = policy(level, execution, &view).network(reach);
     let shell = shell().ok_or(ExecuteError::NoShell)?;

@@ -141,6 +141,15 @@ pub enum ExecuteError {
         "`exec.network` with a list of addresses needs the sandbox at level `full`; set it to `none` or `host`"
     )]
     NoProxy,
+    /// Programs run as somebody else, who does not come as far as their folders.
+    #[error(
+        "programs of root run as nobody, who cannot pass `{}`; set `workspace.folder` to a folder below others that everybody may pass",
+        folder.display()
+    )]
+    Barred {
+        /// The folder that is closed.
+        folder: PathBuf,
+    },
     /// There is no container to run it in.
     #[error(transparent)]
     Container(#[from] ContainerError),

@@ -7,6 +7,7 @@ mod bench;
 mod container;
 mod examples;
 mod hostile;
+mod lesser;
 mod links;
 mod power;
 mod promises;
@@ -43,6 +44,7 @@ fn main() {
             trials.push(Trial::test(format!("{who}::{name}"), move || promise(&Bench::new(who))));
         }
     }
+    trials.extend(lesser::trials());
     if unprivileged_owner().is_some() {
         trials.push(Trial::test("as_an_ordinary_user", || Ok(run_as_ordinary_user()?)));
     }

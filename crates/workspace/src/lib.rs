@@ -14,6 +14,7 @@ pub mod interactive;
 pub mod layout;
 pub mod mime;
 pub mod path;
+mod plan;
 pub mod proxy;
 pub mod record;
 pub mod request;

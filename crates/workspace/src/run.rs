@@ -1,8 +1,7 @@
 //! The one way to run a command of a skill.
 
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -12,29 +11,26 @@ use metier_sandbox::{Cancel, Limits, Stream};
 use rustix::fs::OFlags;
 use thiserror::Error;
 
-use crate::artifact::{About, ArtifactError, ArtifactKey, ArtifactStore, Owner};
-use crate::collect::{self, Found, MAX_INLINE, PatternError, Patterns};
+use crate::artifact::{ArtifactError, ArtifactStore, Owner};
+use crate::collect::{Collected, Collector, PatternError, Ran};
 use crate::encode::file_name;
-use crate::environment::{Surroundings, VariableError, check_called, check_configured};
+use crate::environment::{Surroundings, VariableError};
 use crate::executor::{
     ExecuteError, Executed, Execution, Executor, Live, Network, StagedTree, Watch,
 };
 use crate::input::{BroughtIn, InputError, Intake};
 use crate::layout::{Moment, SessionKey, Workspace, Workspaces, changed, give_open_to_program};
-use crate::path::{Inside, Meaning, PathError, resolve};
+use crate::path::{Inside, PathError};
+use crate::plan::Plan;
 use crate::record::{Record, RecordedFile};
-use crate::request::{ArtifactFile, Denial, OutputFile, OutputSpec, RunOutput, RunRequest};
+use crate::request::{Denial, RunOutput, RunRequest};
 use crate::stage::{StageError, Tree, is_reserved, stage};
-use crate::stream::Taken;
+use crate::stream::Streams;
 
 /// How often the clock of files is looked at until it has gone on; it does every few milliseconds.
 const MAX_TICKS: u32 = 50;
-/// Files of a run that named none that are shown.
-const MAX_SHOWN_FILES: usize = 20;
 /// Most warnings of a run that are listed.
 const MAX_WARNINGS: usize = 50;
-/// Largest text that can be the primary output, in bytes.
-const MAX_PRIMARY: u64 = 32 << 10;
 
 /// What holds for every run.
 #[derive(Clone, Debug)]
@@ -122,16 +118,6 @@ pub enum RunError {
     Owner(#[source] ArtifactError),
 }
 
-/// What has been checked before anything happens.
-struct Plan {
-    directory: Inside,
-    timeout: Duration,
-    patterns: Option<Patterns>,
-    spec: OutputSpec,
-    run: Inside,
-    id: String,
-}
-
 /// A run to be made.
 #[derive(Clone, Debug)]
 pub struct RunOrder {
@@ -174,7 +160,7 @@ impl Runner {
             return Err(RunError::UnknownSkill(request.skill));
         };
         let owner = Owner::new(&key.app, &key.user, &key.session).map_err(RunError::Owner)?;
-        let plan = plan(&request, &settings)?;
+        let plan = Plan::new(&request, &settings)?;
         let workspace = self.workspaces.workspace(&key).map_err(RunError::Workspace)?;
         let staged = stage_all(&self.workspaces, &trees)?;
         let mut warnings = hidden_entries(tree);
@@ -249,7 +235,8 @@ impl Running<'_> {
         watch: Watch,
     ) -> Result<(Executed, Streams), RunError> {
         let (plan, request, settings) = (&self.plan, &self.request, &self.settings);
-        let streams = Streams::open(&self.workspace, plan).map_err(RunError::Workspace)?;
+        let folder = self.workspace.root().join("runs").join(&plan.id);
+        let streams = Streams::in_folder(&folder).map_err(RunError::Workspace)?;
         let streams = Arc::new(Mutex::new(streams));
         let taking = Arc::clone(&streams);
         let Watch { cancel, output: mut live, dialogue } = watch;
@@ -291,95 +278,16 @@ impl Running<'_> {
         since: Moment,
         inputs: &[RecordedFile],
     ) -> Result<Collected, RunError> {
-        let plan = &self.plan;
-        let failed = executed.ended.code != Some(0);
-        let asked = plan.patterns.is_some();
-        let everything = ["out/**".to_owned()];
-        let default = Patterns::parse(&everything, &plan.run).map_err(RunError::Pattern)?;
-        let patterns = plan.patterns.as_ref().unwrap_or(&default);
-        let looked = tracing::info_span!("workspace.collect")
-            .in_scope(|| collect::look(&self.workspace, patterns))
-            .map_err(RunError::Workspace)?;
-        let mut collected = Collected { warnings: looked.warnings, ..Collected::default() };
-        let limit = if asked { plan.spec.max_files } else { MAX_SHOWN_FILES };
-        let (mut total, mut left_out) = (0, 0);
-        for place in &looked.places {
-            let Ok(mut found) = collect::open(&self.workspace, place, since) else {
-                collected.warnings.push(format!("`{place}` went away before it was collected"));
-                continue;
-            };
-            found.is_new = found.is_new && !is_untouched(&found, inputs);
-            if !asked && !found.is_new {
-                continue;
-            }
-            if failed && found.size == 0 {
-                collected.warnings.push(format!("`{place}` is empty and was left out"));
-                continue;
-            }
-            let fits = found.size <= plan.spec.max_total_bytes.saturating_sub(total);
-            if collected.files.len() >= limit || !fits {
-                left_out += 1;
-                continue;
-            }
-            total += found.size;
-            self.take(&found, &mut collected).await?;
-        }
-        if left_out > 0 {
-            collected.warnings.push(format!("{left_out} more files were left out by the limits"));
-        }
-        Ok(collected)
-    }
-
-    /// Describes a file, keeps it if that was asked, and remembers it for the record.
-    async fn take(&self, found: &Found, collected: &mut Collected) -> Result<(), RunError> {
-        let spec = &self.plan.spec;
-        let wants_text = spec.inline && !self.request.omit_inline_content;
-        let inline = wants_text.then_some(spec.max_file_bytes.min(MAX_INLINE));
-        let described = tracing::info_span!("workspace.inline")
-            .in_scope(|| found.describe(inline))
-            .map_err(RunError::Workspace)?;
-        collected.records.push(found.record(None).map_err(RunError::Workspace)?);
-        if collected.primary.is_none() {
-            collected.primary = self.primary(found).map_err(RunError::Workspace)?;
-        }
-        if spec.save {
-            match self.keep(found, &described).await {
-                Ok(kept) => collected.artifacts.push(kept),
-                Err(why) => {
-                    collected.warnings.push(format!("`{}` was not kept: {why}", found.place));
-                }
-            }
-        }
-        collected.files.push(described);
-        Ok(())
-    }
-
-    /// The file as the primary output, if it can be that: a small text that this run wrote.
-    fn primary(&self, found: &Found) -> io::Result<Option<OutputFile>> {
-        if !found.is_new || found.size == 0 || found.size > MAX_PRIMARY {
-            return Ok(None);
-        }
-        let mut primary = found.describe(Some(MAX_PRIMARY))?;
-        let says_something = primary.content.as_ref().is_some_and(|it| !it.trim().is_empty());
-        primary.content = primary.content.filter(|_| !self.request.omit_inline_content);
-        Ok(says_something.then_some(primary))
-    }
-
-    /// Keeps a file as an artifact: all of it, or nothing.
-    async fn keep(&self, found: &Found, described: &OutputFile) -> Result<ArtifactFile, String> {
-        let spec = &self.plan.spec;
-        if found.size > spec.max_file_bytes {
-            return Err(format!("it has {} bytes, more than `max_file_bytes`", found.size));
-        }
-        let say = |error: ArtifactError| error.to_string();
-        let name = format!("{}{}", spec.name_template, found.place);
-        let key = ArtifactKey::new(&self.owner, &name).map_err(say)?;
-        let file = found.rewound().and_then(File::try_clone).map_err(|error| error.to_string())?;
-        let mut content = tokio::fs::File::from_std(file);
-        let about = About::new(&described.mime_type).map_err(say)?;
-        let saved = self.runner.artifacts.save(&key, &mut content, &about).await.map_err(say)?;
-        let reference = format!("artifact://{name}@{}", saved.version);
-        Ok(ArtifactFile { name, version: saved.version, reference })
+        let collector = Collector {
+            workspace: &self.workspace,
+            artifacts: &*self.runner.artifacts,
+            owner: &self.owner,
+            patterns: &self.plan.patterns,
+            spec: &self.plan.spec,
+            omit_content: self.request.omit_inline_content,
+        };
+        let ran = Ran { failed: executed.ended.code != Some(0), since, inputs };
+        collector.collect(ran).await.map_err(RunError::Workspace)
     }
 
     /// Puts the answer together and writes the record.
@@ -433,56 +341,6 @@ impl Running<'_> {
     }
 }
 
-/// Checks everything that can be checked before anything happens.
-fn plan(request: &RunRequest, settings: &RunSettings) -> Result<Plan, RunError> {
-    if request.command.trim().is_empty() {
-        return Err(RunError::Command("it is empty"));
-    }
-    if request.command.contains('\0') {
-        return Err(RunError::Command("it has a zero byte"));
-    }
-    check_configured(&settings.variables).map_err(RunError::Configured)?;
-    check_called(&request.env, &settings.variables).map_err(RunError::Variable)?;
-    let timeout = match request.timeout {
-        None => settings.default_timeout,
-        Some(seconds) => Duration::try_from_secs_f64(seconds)
-            .ok()
-            .filter(|timeout| !timeout.is_zero())
-            .ok_or_else(|| RunError::Timeout(format!("{seconds} is not a number of seconds")))?,
-    };
-    if timeout > settings.max_timeout {
-        let most = settings.max_timeout.as_secs();
-        return Err(RunError::Timeout(format!(
-            "at most {most} seconds are allowed (`exec.max_timeout`)"
-        )));
-    }
-    let id = uuid::Uuid::now_v7().simple().to_string();
-    let run = Inside::known(format!("runs/{id}/files"));
-    let base = Inside::known(format!("skills/{}", file_name(&request.skill)));
-    let meaning = Meaning { base: &base, run: &run };
-    let directory = resolve(request.cwd.as_deref().unwrap_or_default(), meaning)
-        .map_err(RunError::Directory)?;
-    let spec = output_spec(request);
-    let patterns = if spec.globs.is_empty() {
-        None
-    } else {
-        Some(Patterns::parse(&spec.globs, &run).map_err(RunError::Pattern)?)
-    };
-    Ok(Plan { directory, timeout, patterns, spec, run, id })
-}
-
-/// What to collect, whichever way it was said.
-fn output_spec(request: &RunRequest) -> OutputSpec {
-    let mut spec = request.outputs.clone().unwrap_or_default();
-    if request.outputs.is_none() {
-        spec.inline = true;
-        spec.save = request.save_as_artifacts;
-        spec.name_template = request.artifact_prefix.clone().unwrap_or_default();
-    }
-    spec.globs.extend(request.output_files.iter().cloned());
-    spec
-}
-
 fn stage_all(workspaces: &Workspaces, trees: &[Tree]) -> Result<Vec<StagedTree>, StageError> {
     let staged = trees.iter().map(|tree| {
         Ok(StagedTree {
@@ -516,62 +374,6 @@ fn make_run_folder(workspace: &Workspace, plan: &Plan, skill: &str) -> io::Resul
         folder.set_modified(SystemTime::now())?;
     }
     Ok(changed(&folder.metadata()?))
-}
-
-/// Both streams of a run.
-#[derive(Debug)]
-struct Streams {
-    output: Taken,
-    error: Taken,
-}
-
-impl Default for Streams {
-    fn default() -> Self {
-        Self { output: Taken::to(None), error: Taken::to(None) }
-    }
-}
-
-impl Streams {
-    fn open(workspace: &Workspace, plan: &Plan) -> io::Result<Self> {
-        let folder = workspace.root().join("runs").join(&plan.id);
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-        let file = |name: &str| File::create(folder.join(name)).map(Some);
-        Ok(Self { output: Taken::to(file("stdout")?), error: Taken::to(file("stderr")?) })
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        let both = [(&self.output, "stdout"), (&self.error, "stderr")];
-        let lost = both.into_iter().filter(|(taken, _)| taken.is_cut() && !taken.is_on_disk());
-        lost.map(|(taken, name)| {
-            format!("{name} had {} bytes, of which not all were kept", taken.total())
-        })
-        .collect()
-    }
-
-    fn take(&mut self, stream: Stream, bytes: &[u8]) {
-        match stream {
-            Stream::Output => self.output.take(bytes),
-            Stream::Error => self.error.take(bytes),
-        }
-    }
-}
-
-/// What was collected.
-#[derive(Debug, Default)]
-struct Collected {
-    files: Vec<OutputFile>,
-    primary: Option<OutputFile>,
-    artifacts: Vec<ArtifactFile>,
-    records: Vec<RecordedFile>,
-    warnings: Vec<String>,
-}
-
-/// Whether a file is an input as it came in.
-fn is_untouched(found: &Found, inputs: &[RecordedFile]) -> bool {
-    let name = found.place.to_string();
-    let input = inputs.iter().rfind(|input| input.name == name);
-    let same = |it: &RecordedFile| found.record(None).is_ok_and(|now| now.digest == it.digest);
-    input.is_some_and(same)
 }
 
 /// Leaves out what nobody would read.

@@ -1,13 +1,56 @@
-//! A stream of output: all of it to a file, its beginning and end in memory.
+//! The streams of a run: all of each to a file, its beginning and end in memory.
 
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::Write;
+use std::fs::{DirBuilder, File};
+use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+
+use metier_sandbox::Stream;
 
 /// What is kept in memory of a stream, in bytes; half for its beginning, half for its end.
 pub const SHOWN: usize = 16 << 10;
 /// What is kept on disk of a stream, in bytes.
 pub const KEPT: u64 = 64 << 20;
+
+/// Both streams of a run.
+#[derive(Debug)]
+pub(crate) struct Streams {
+    pub(crate) output: Taken,
+    pub(crate) error: Taken,
+}
+
+impl Default for Streams {
+    fn default() -> Self {
+        Self { output: Taken::to(None), error: Taken::to(None) }
+    }
+}
+
+impl Streams {
+    /// Streams whose files are in the folder of a run, which is made if need be.
+    pub(crate) fn in_folder(folder: &Path) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let file = |name: &str| File::create(folder.join(name)).map(Some);
+        Ok(Self { output: Taken::to(file("stdout")?), error: Taken::to(file("stderr")?) })
+    }
+
+    /// What of them is nowhere.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let both = [(&self.output, "stdout"), (&self.error, "stderr")];
+        let lost = both.into_iter().filter(|(taken, _)| taken.is_cut() && !taken.is_on_disk());
+        lost.map(|(taken, name)| {
+            format!("{name} had {} bytes, of which not all were kept", taken.total())
+        })
+        .collect()
+    }
+
+    pub(crate) fn take(&mut self, stream: Stream, bytes: &[u8]) {
+        match stream {
+            Stream::Output => self.output.take(bytes),
+            Stream::Error => self.error.take(bytes),
+        }
+    }
+}
 
 /// Takes a stream in whatever amount it comes.
 #[derive(Debug)]

@@ -1,0 +1,84 @@
+//! Patterns of files in a workspace.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use thiserror::Error;
+
+use crate::path::{Inside, Meaning, PathError, resolve};
+
+/// Why patterns are refused.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum PatternError {
+    /// It leaves the workspace.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// It is not a pattern.
+    #[error("`{pattern}` is not a pattern: {why}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// Why not.
+        why: String,
+    },
+}
+
+/// Patterns of files in a workspace.
+#[derive(Debug)]
+pub(crate) struct Patterns {
+    set: GlobSet,
+    folders: Vec<Inside>,
+}
+
+impl Patterns {
+    /// Reads patterns: `*`, `?`, `[…]`, `{a,b}` within a name, `**` for folders; relative to the
+    /// workspace or to one of its variables.
+    pub(crate) fn parse(patterns: &[String], run: &Inside) -> Result<Self, PatternError> {
+        let root = Inside::default();
+        let mut set = GlobSetBuilder::new();
+        let mut folders = Vec::new();
+        for pattern in patterns {
+            let place = resolve(pattern, Meaning { base: &root, run })?;
+            let refuse = |why: String| PatternError::Pattern { pattern: pattern.clone(), why };
+            let glob = GlobBuilder::new(place.as_str())
+                .literal_separator(true)
+                .backslash_escape(true)
+                .build()
+                .map_err(|error| refuse(error.kind().to_string()))?;
+            set.add(glob);
+            folders.push(literal_folder(&place));
+        }
+        let set = set.build().map_err(|error| PatternError::Pattern {
+            pattern: patterns.join(", "),
+            why: error.kind().to_string(),
+        })?;
+        folders.sort();
+        folders.dedup();
+        // A folder inside another one is looked at with it.
+        let all = folders.clone();
+        folders.retain(|it| !all.iter().any(|other| other != it && is_below(it, other)));
+        Ok(Self { set, folders })
+    }
+
+    /// The folders in which matches can be; none is inside another.
+    pub(super) fn folders(&self) -> &[Inside] {
+        &self.folders
+    }
+
+    /// Whether a place is meant.
+    pub(super) fn is_match(&self, place: &Inside) -> bool {
+        self.set.is_match(place.as_str())
+    }
+}
+
+fn is_below(inner: &Inside, outer: &Inside) -> bool {
+    let rest = inner.as_str().strip_prefix(outer.as_str());
+    outer.as_str().is_empty() || rest.is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// The part of a pattern before its first special sign, up to a slash.
+fn literal_folder(pattern: &Inside) -> Inside {
+    let text = pattern.as_str();
+    let special = text.find(['*', '?', '[', '{', '\\']).unwrap_or(text.len());
+    let end = text[..special].rfind('/').unwrap_or_default();
+    Inside::known(&text[..end])
+}

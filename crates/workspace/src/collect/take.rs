@@ -1,0 +1,144 @@
+//! Taking the files of a run: described, kept if that was asked, remembered for the record.
+
+use std::fs::File;
+use std::io;
+
+use super::found::{self, Found, MAX_INLINE};
+use super::look::look;
+use super::pattern::Patterns;
+use crate::artifact::{About, ArtifactError, ArtifactKey, ArtifactStore, Owner};
+use crate::layout::{Moment, Workspace};
+use crate::record::RecordedFile;
+use crate::request::{ArtifactFile, OutputFile, OutputSpec};
+
+/// Files of a run that named none that are shown.
+const MAX_SHOWN_FILES: usize = 20;
+/// Largest text that can be the primary output, in bytes.
+const MAX_PRIMARY: u64 = 32 << 10;
+
+/// What was collected.
+#[derive(Debug, Default)]
+pub(crate) struct Collected {
+    pub(crate) files: Vec<OutputFile>,
+    pub(crate) primary: Option<OutputFile>,
+    pub(crate) artifacts: Vec<ArtifactFile>,
+    pub(crate) records: Vec<RecordedFile>,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Collects the files of one run.
+#[derive(Debug)]
+pub(crate) struct Collector<'a> {
+    pub(crate) workspace: &'a Workspace,
+    pub(crate) artifacts: &'a dyn ArtifactStore,
+    /// Whose artifacts they become.
+    pub(crate) owner: &'a Owner,
+    pub(crate) patterns: &'a Patterns,
+    pub(crate) spec: &'a OutputSpec,
+    /// Whether no text is given, whatever the spec says.
+    pub(crate) omit_content: bool,
+}
+
+/// What there is to know of a run whose files are collected.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ran<'a> {
+    pub(crate) failed: bool,
+    /// The moment before it.
+    pub(crate) since: Moment,
+    /// What was brought in.
+    pub(crate) inputs: &'a [RecordedFile],
+}
+
+impl Collector<'_> {
+    /// Collects what is asked for, within the limits.
+    pub(crate) async fn collect(&self, ran: Ran<'_>) -> io::Result<Collected> {
+        let asked = !self.spec.globs.is_empty();
+        let looked = tracing::info_span!("workspace.collect")
+            .in_scope(|| look(self.workspace, self.patterns))?;
+        let mut collected = Collected { warnings: looked.warnings, ..Collected::default() };
+        let limit = if asked { self.spec.max_files } else { MAX_SHOWN_FILES };
+        let (mut total, mut left_out) = (0, 0);
+        for place in &looked.places {
+            let Ok(mut found) = found::open(self.workspace, place, ran.since) else {
+                collected.warnings.push(format!("`{place}` went away before it was collected"));
+                continue;
+            };
+            found.is_new = found.is_new && !is_untouched(&found, ran.inputs);
+            if !asked && !found.is_new {
+                continue;
+            }
+            if ran.failed && found.size == 0 {
+                collected.warnings.push(format!("`{place}` is empty and was left out"));
+                continue;
+            }
+            let fits = found.size <= self.spec.max_total_bytes.saturating_sub(total);
+            if collected.files.len() >= limit || !fits {
+                left_out += 1;
+                continue;
+            }
+            total += found.size;
+            self.take(&found, &mut collected).await?;
+        }
+        if left_out > 0 {
+            collected.warnings.push(format!("{left_out} more files were left out by the limits"));
+        }
+        Ok(collected)
+    }
+
+    /// Describes a file, keeps it if that was asked, and remembers it for the record.
+    async fn take(&self, found: &Found, collected: &mut Collected) -> io::Result<()> {
+        let wants_text = self.spec.inline && !self.omit_content;
+        let inline = wants_text.then_some(self.spec.max_file_bytes.min(MAX_INLINE));
+        let described =
+            tracing::info_span!("workspace.inline").in_scope(|| found.describe(inline))?;
+        collected.records.push(found.record(None)?);
+        if collected.primary.is_none() {
+            collected.primary = self.primary(found)?;
+        }
+        if self.spec.save {
+            match self.keep(found, &described).await {
+                Ok(kept) => collected.artifacts.push(kept),
+                Err(why) => {
+                    collected.warnings.push(format!("`{}` was not kept: {why}", found.place));
+                }
+            }
+        }
+        collected.files.push(described);
+        Ok(())
+    }
+
+    /// The file as the primary output, if it can be that: a small text that this run wrote.
+    fn primary(&self, found: &Found) -> io::Result<Option<OutputFile>> {
+        if !found.is_new || found.size == 0 || found.size > MAX_PRIMARY {
+            return Ok(None);
+        }
+        let mut primary = found.describe(Some(MAX_PRIMARY))?;
+        let says_something = primary.content.as_ref().is_some_and(|it| !it.trim().is_empty());
+        primary.content = primary.content.filter(|_| !self.omit_content);
+        Ok(says_something.then_some(primary))
+    }
+
+    /// Keeps a file as an artifact: all of it, or nothing.
+    async fn keep(&self, found: &Found, described: &OutputFile) -> Result<ArtifactFile, String> {
+        if found.size > self.spec.max_file_bytes {
+            return Err(format!("it has {} bytes, more than `max_file_bytes`", found.size));
+        }
+        let say = |error: ArtifactError| error.to_string();
+        let name = format!("{}{}", self.spec.name_template, found.place);
+        let key = ArtifactKey::new(self.owner, &name).map_err(say)?;
+        let file = found.rewound().and_then(File::try_clone).map_err(|error| error.to_string())?;
+        let mut content = tokio::fs::File::from_std(file);
+        let about = About::new(&described.mime_type).map_err(say)?;
+        let saved = self.artifacts.save(&key, &mut content, &about).await.map_err(say)?;
+        let reference = format!("artifact://{name}@{}", saved.version);
+        Ok(ArtifactFile { name, version: saved.version, reference })
+    }
+}
+
+/// Whether a file is an input as it came in.
+fn is_untouched(found: &Found, inputs: &[RecordedFile]) -> bool {
+    let name = found.place.to_string();
+    let input = inputs.iter().rfind(|input| input.name == name);
+    let same = |it: &RecordedFile| found.record(None).is_ok_and(|now| now.digest == it.digest);
+    input.is_some_and(same)
+}

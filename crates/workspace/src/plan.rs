@@ -1,0 +1,83 @@
+//! What a run will do: everything that can be checked is checked before anything happens.
+
+use std::time::Duration;
+
+use crate::collect::Patterns;
+use crate::encode::file_name;
+use crate::environment::{check_called, check_configured};
+use crate::path::{Inside, Meaning, resolve};
+use crate::request::{OutputSpec, RunRequest};
+use crate::run::{RunError, RunSettings};
+
+/// What is collected of a run that names nothing.
+const EVERYTHING: &str = "out/**";
+
+/// A request that has been checked.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// The id of the run, which names its folder.
+    pub(crate) id: String,
+    /// The folder in which the run may write.
+    pub(crate) run: Inside,
+    pub(crate) directory: Inside,
+    pub(crate) timeout: Duration,
+    pub(crate) spec: OutputSpec,
+    /// The globs of the spec, or everything in `out` if it has none.
+    pub(crate) patterns: Patterns,
+}
+
+impl Plan {
+    /// Checks a request.
+    pub(crate) fn new(request: &RunRequest, settings: &RunSettings) -> Result<Self, RunError> {
+        if request.command.trim().is_empty() {
+            return Err(RunError::Command("it is empty"));
+        }
+        if request.command.contains('\0') {
+            return Err(RunError::Command("it has a zero byte"));
+        }
+        check_configured(&settings.variables).map_err(RunError::Configured)?;
+        check_called(&request.env, &settings.variables).map_err(RunError::Variable)?;
+        let timeout = timeout(request, settings)?;
+        let id = uuid::Uuid::now_v7().simple().to_string();
+        let run = Inside::known(format!("runs/{id}/files"));
+        let base = Inside::known(format!("skills/{}", file_name(&request.skill)));
+        let meaning = Meaning { base: &base, run: &run };
+        let directory = resolve(request.cwd.as_deref().unwrap_or_default(), meaning)
+            .map_err(RunError::Directory)?;
+        let spec = output_spec(request);
+        let everything = [EVERYTHING.to_owned()];
+        let globs = if spec.globs.is_empty() { &everything[..] } else { &spec.globs };
+        let patterns = Patterns::parse(globs, &run).map_err(RunError::Pattern)?;
+        Ok(Self { id, run, directory, timeout, spec, patterns })
+    }
+}
+
+/// How long the run may take.
+fn timeout(request: &RunRequest, settings: &RunSettings) -> Result<Duration, RunError> {
+    let timeout = match request.timeout {
+        None => settings.default_timeout,
+        Some(seconds) => Duration::try_from_secs_f64(seconds)
+            .ok()
+            .filter(|timeout| !timeout.is_zero())
+            .ok_or_else(|| RunError::Timeout(format!("{seconds} is not a number of seconds")))?,
+    };
+    if timeout > settings.max_timeout {
+        let most = settings.max_timeout.as_secs();
+        return Err(RunError::Timeout(format!(
+            "at most {most} seconds are allowed (`exec.max_timeout`)"
+        )));
+    }
+    Ok(timeout)
+}
+
+/// What to collect, whichever way it was said.
+fn output_spec(request: &RunRequest) -> OutputSpec {
+    let mut spec = request.outputs.clone().unwrap_or_default();
+    if request.outputs.is_none() {
+        spec.inline = true;
+        spec.save = request.save_as_artifacts;
+        spec.name_template = request.artifact_prefix.clone().unwrap_or_default();
+    }
+    spec.globs.extend(request.output_files.iter().cloned());
+    spec
+}

@@ -101,9 +101,14 @@ pub enum RunError {
     /// An input could not be brought in.
     #[error("`inputs`: {0}")]
     Input(#[source] InputError),
-    /// The name of an artifact would be none.
-    #[error("`outputs.name_template`: {0}")]
-    Artifact(#[source] ArtifactError),
+    /// No name of an artifact can begin so.
+    #[error("`{field}`: {source}")]
+    Artifact {
+        /// Where the beginning was given.
+        field: &'static str,
+        /// Why not.
+        source: ArtifactError,
+    },
     /// The skill could not be staged.
     #[error(transparent)]
     Stage(#[from] StageError),

@@ -110,6 +110,7 @@ fn failure(error: &RunError) -> Failure {
             | E::Directory(_)
             | E::Variable(_)
             | E::Pattern(_)
+            | E::Artifact { .. }
             | E::Input(_)
     );
     if usage { Failure::usage(message) } else { Failure::new(message) }

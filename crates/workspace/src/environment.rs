@@ -6,6 +6,7 @@ use std::path::Path;
 use thiserror::Error;
 
 use crate::encode::file_name;
+use crate::layout::HOME;
 use crate::path::Inside;
 
 /// Folders of the system in which programs are looked for.
@@ -146,7 +147,7 @@ impl Surroundings {
             place(&format!("{skill}/bin"))
         );
         let mut variables = vec![
-            ("HOME".to_owned(), place("work/.home")),
+            ("HOME".to_owned(), place(HOME)),
             ("LANG".to_owned(), "C.UTF-8".to_owned()),
             ("OUTPUT_DIR".to_owned(), place("out")),
             ("PATH".to_owned(), path),

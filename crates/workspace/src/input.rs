@@ -11,7 +11,7 @@ use tokio::io::AsyncWriteExt;
 
 use crate::artifact::{ArtifactError, ArtifactRef, ArtifactStore, Owner};
 use crate::encode::file_name;
-use crate::layout::{Workspace, give_open_to_program, open_beneath};
+use crate::layout::{INPUTS, Workspace, give_open_to_program, open_beneath};
 use crate::path::{Inside, Meaning, PathError, resolve};
 use crate::record::RecordedFile;
 use crate::request::{InputMode, InputSpec};
@@ -133,9 +133,9 @@ impl Intake<'_> {
             if is_version && input.from.starts_with("artifact://") { before } else { name }
         });
         let text = match input.to.as_deref() {
-            None | Some("" | "." | "inputs" | "inputs/") => format!("work/inputs/{name}"),
+            None | Some("" | "." | "inputs" | "inputs/") => format!("{INPUTS}/{name}"),
             Some(to) => match to.strip_prefix("inputs/") {
-                Some(rest) => format!("work/inputs/{rest}"),
+                Some(rest) => format!("{INPUTS}/{rest}"),
                 None if to.ends_with('/') => format!("{to}{name}"),
                 None => to.to_owned(),
             },
@@ -403,7 +403,7 @@ pub fn upload(workspace: &Workspace, name: &str, content: &[u8]) -> io::Result<I
         return Ok(Inside::known(place.as_str()));
     }
     let place = unused_name(workspace, &plain_name(name))?;
-    let (folder, last) = (workspace.make_folder(&Inside::known("work/inputs"))?, place.file_name());
+    let (folder, last) = (workspace.make_folder(&Inside::known(INPUTS))?, place.file_name());
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let file = openat(&folder, last, flags, Mode::from_raw_mode(0o600))?;
     give_open_to_program(&file)?;
@@ -423,7 +423,7 @@ fn plain_name(name: &str) -> String {
 
 /// A place in `work/inputs` that is free: `a.txt`, `a_2.txt`, `a_3.txt`, …
 fn unused_name(workspace: &Workspace, name: &str) -> io::Result<Inside> {
-    let folder = workspace.root().join("work/inputs");
+    let folder = workspace.root().join(INPUTS);
     let (stem, ending) = match name.rsplit_once('.') {
         Some((stem, ending)) => (stem, format!(".{ending}")),
         None => (name, String::new()),
@@ -431,7 +431,7 @@ fn unused_name(workspace: &Workspace, name: &str) -> io::Result<Inside> {
     for number in 1..=MAX_FILES {
         let name = if number == 1 { name.to_owned() } else { format!("{stem}_{number}{ending}") };
         if fs::symlink_metadata(folder.join(&name)).is_err() {
-            return Ok(Inside::known(format!("work/inputs/{name}")));
+            return Ok(Inside::known(format!("{INPUTS}/{name}")));
         }
     }
     Err(io::Error::other("there are too many files of this name"))

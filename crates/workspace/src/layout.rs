@@ -16,12 +16,16 @@ use serde::{Deserialize, Serialize};
 use crate::encode::file_name;
 use crate::path::Inside;
 
-/// Folders of a workspace that a program may write to.
-pub(crate) const WRITABLE: [&str; 3] = ["work", "out", VENVS];
-/// The folder with one more for each skill, which its `.venv` is.
+/// Folders of a workspace that every program may write to.
+pub(crate) const WRITABLE: [&str; 2] = ["work", "out"];
+/// The folder with the [`venv`] of each skill.
 pub(crate) const VENVS: &str = ".venvs";
-/// All folders of a workspace.
-const FOLDERS: [&str; 6] = ["skills", "work", "work/inputs", "out", "runs", ".venvs"];
+/// Where inputs go unless something else is said.
+pub(crate) const INPUTS: &str = "work/inputs";
+/// The home of programs.
+pub(crate) const HOME: &str = "work/.home";
+/// Folders of a workspace that are metier's own.
+const OWN: [&str; 2] = ["skills", "runs"];
 const METADATA: &str = "metadata.json";
 /// Whose change time is the end of the last run.
 const LAST_END: &str = ".last-end";
@@ -29,6 +33,12 @@ const LAST_END: &str = ".last-end";
 const STAGING_TIME: Duration = Duration::from_hours(1);
 /// Larger metadata is not ours.
 const MAX_METADATA_BYTES: u64 = 16 << 20;
+
+/// The folder that `.venv` is for programs of a skill. Its programs come before all others, so
+/// that no skill may write that of another.
+pub(crate) fn venv(skill: &str) -> Inside {
+    Inside::known(format!("{VENVS}/{}", file_name(skill)))
+}
 
 /// Whose workspace it is. Two generations of one session do not share anything.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -99,10 +109,7 @@ impl Workspaces {
     ///
     /// When it cannot be made.
     pub fn workspace(&self, key: &SessionKey) -> io::Result<Workspace> {
-        let session = format!("{}-{}", file_name(&key.session), key.generation);
-        let user = self.root.join(file_name(&key.app)).join(file_name(&key.user));
-        let root = user.join(session);
-        let workspace = Workspace { key: key.clone(), root };
+        let workspace = Workspace { key: key.clone(), root: self.folder_of(key) };
         if !workspace.root.join(METADATA).exists() {
             let _span = tracing::info_span!("workspace.create", session = key.session).entered();
             workspace.make()?;
@@ -113,8 +120,17 @@ impl Workspaces {
 
     /// Whether a session has a workspace.
     pub fn exists(&self, key: &SessionKey) -> bool {
+        self.folder_of(key).is_dir()
+    }
+
+    /// Where the workspace of a session is, or would be.
+    fn folder_of(&self, key: &SessionKey) -> PathBuf {
         let session = format!("{}-{}", file_name(&key.session), key.generation);
-        self.root.join(file_name(&key.app)).join(file_name(&key.user)).join(session).is_dir()
+        self.folder_of_user(&key.app, &key.user).join(session)
+    }
+
+    fn folder_of_user(&self, app: &str, user: &str) -> PathBuf {
+        self.root.join(file_name(app)).join(file_name(user))
     }
 
     /// The session of a user that was used last.
@@ -123,7 +139,7 @@ impl Workspaces {
     ///
     /// When the folder cannot be listed.
     pub fn latest(&self, app: &str, user: &str) -> io::Result<Option<SessionKey>> {
-        let folder = self.root.join(file_name(app)).join(file_name(user));
+        let folder = self.folder_of_user(app, user);
         if !folder.is_dir() {
             return Ok(None);
         }
@@ -238,7 +254,8 @@ pub(crate) fn remove_tree(folder: &Path) -> io::Result<()> {
 impl Workspace {
     fn make(&self) -> io::Result<()> {
         make_private(&self.root)?;
-        for folder in FOLDERS {
+        let given = || WRITABLE.into_iter().chain([INPUTS, VENVS]);
+        for folder in given().chain(OWN) {
             make_private(&self.root.join(folder))?;
         }
         let _lock = self.lock()?;
@@ -246,7 +263,7 @@ impl Workspace {
         if self.root.join(METADATA).exists() {
             return Ok(());
         }
-        for folder in WRITABLE.into_iter().chain(["work/inputs"]) {
+        for folder in given() {
             give_to_program(&self.root.join(folder))?;
         }
         self.save(&Metadata { key: Some(self.key.clone()), ..Metadata::default() })

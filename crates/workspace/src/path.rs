@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::layout::{INPUTS, VENVS};
+
 /// Longest path that is looked at, in bytes.
 const MAX_BYTES: usize = 4096;
 
@@ -156,8 +158,8 @@ fn through_links(place: &Inside) -> Inside {
     match link {
         "out" => Inside::known("out").join(rest),
         "work" => Inside::known("work").join(rest),
-        "inputs" => Inside::known("work/inputs").join(rest),
-        ".venv" => Inside(format!(".venvs/{skill}")).join(rest),
+        "inputs" => Inside::known(INPUTS).join(rest),
+        ".venv" => Inside(format!("{VENVS}/{skill}")).join(rest),
         _ => place.clone(),
     }
 }

@@ -19,7 +19,10 @@ use crate::executor::{
     ExecuteError, Executed, Execution, Executor, Live, Network, StagedTree, Watch,
 };
 use crate::input::{BroughtIn, InputError, Intake};
-use crate::layout::{Moment, SessionKey, Workspace, Workspaces, changed, give_open_to_program};
+use crate::layout::{
+    HOME, INPUTS, Moment, SessionKey, VENVS, WRITABLE, Workspace, Workspaces, changed,
+    give_open_to_program, venv,
+};
 use crate::path::{Inside, PathError};
 use crate::plan::Plan;
 use crate::record::{Record, RecordedFile};
@@ -359,10 +362,11 @@ fn stage_all(workspaces: &Workspaces, trees: &[Tree]) -> Result<Vec<StagedTree>,
 
 /// Makes the folders of a run; gives the moment before it.
 fn make_run_folder(workspace: &Workspace, plan: &Plan, skill: &str) -> io::Result<Moment> {
-    let venv = format!(".venvs/{}", file_name(skill));
-    let folders = ["work", "out", ".venvs", "work/inputs", "work/.home", &venv].map(Inside::known);
+    let shared = WRITABLE.into_iter().chain([VENVS, INPUTS, HOME]).map(Inside::known);
+    let mut folders: Vec<Inside> = shared.chain([venv(skill)]).collect();
     workspace.mend(&folders)?;
-    for folder in folders.into_iter().chain([plan.run.join("tmp")]) {
+    folders.push(plan.run.join("tmp"));
+    for folder in folders {
         workspace.make_folder(&folder)?;
     }
     let folder = workspace.root().join("runs").join(&plan.id);

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use crate::encode::file_name;
-use crate::layout::{Workspaces, remove_tree};
+use crate::layout::{INPUTS, Workspaces, remove_tree, venv};
 
 /// Names that metier puts into a staged skill; an entry of the skill with such a name is hidden.
 pub const RESERVED: [&str; 4] = ["out", "work", "inputs", ".venv"];
@@ -264,11 +264,12 @@ fn clone_or_copy(mut from: &File, mut to: &File) -> io::Result<()> {
 
 /// Puts the links to the workspace's folders in, and lets nobody change anything any more.
 fn finish(tree: &Tree, folder: &Path) -> io::Result<()> {
-    let venv = format!("../../.venvs/{}", file_name(&tree.name));
+    let venv = format!("../../{}", venv(&tree.name));
+    let inputs = format!("../../{INPUTS}");
     let links = [
         ("out", "../../out"),
         ("work", "../../work"),
-        ("inputs", "../../work/inputs"),
+        ("inputs", inputs.as_str()),
         (".venv", venv.as_str()),
     ];
     for (name, target) in links {

@@ -13,8 +13,7 @@ use tokio::runtime::Handle;
 use super::{
     ExecuteError, Executed, Execution, Firmness, Network, StagedTree, VIEW, Watch, not_promised,
 };
-use crate::encode::file_name;
-use crate::layout::{VENVS, WRITABLE};
+use crate::layout::{WRITABLE, venv};
 use crate::proxy::{Proxy, ProxyOptions, Refusal};
 use crate::request::Confinement;
 use crate::stage::copy_staged;
@@ -169,9 +168,8 @@ fn policy(level: Level, execution: &Execution, view: &Path) -> Policy {
         policy = policy.grant(&source, &view.join(inside), Access::Read);
     }
     let run = execution.surroundings.run.as_str();
-    // Programs in `.venv` come first, so each skill has its own and none can write that of another.
-    let venv = format!("{VENVS}/{}", file_name(&execution.surroundings.skill));
-    for folder in WRITABLE.into_iter().filter(|it| *it != VENVS).chain([run, &venv]) {
+    let venv = venv(&execution.surroundings.skill);
+    for folder in WRITABLE.into_iter().chain([run, venv.as_str()]) {
         policy = policy.grant(&root.join(folder), &view.join(folder), Access::Write);
     }
     policy

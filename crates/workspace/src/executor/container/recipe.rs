@@ -17,7 +17,7 @@ use metier_sandbox::{Access, Limits};
 use super::error::ContainerError;
 use super::hold::LENT;
 use crate::executor::{Execution, Network, StagedTree, VIEW};
-use crate::layout::WRITABLE;
+use crate::layout::{VENVS, WRITABLE};
 
 /// Labels of our containers.
 pub(super) const WORKSPACE: &str = "dev.metier.workspace";
@@ -65,7 +65,7 @@ impl Recipe {
     ) -> Result<Self, ContainerError> {
         let root = execution.workspace.root();
         let mut mounts = Vec::new();
-        for folder in WRITABLE {
+        for folder in WRITABLE.into_iter().chain([VENVS]) {
             mounts.push(Mounted::new(&root.join(folder), folder, Access::Write)?);
         }
         mounts.push(Mounted::new(&root.join(LENT), "runs", Access::Write)?);

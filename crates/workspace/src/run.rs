@@ -307,6 +307,7 @@ impl Running<'_> {
         mut collected: Collected,
     ) -> RunOutput {
         let id = &self.plan.id;
+        collected.warnings.extend(executed.warnings.iter().cloned());
         collected.warnings.extend(streams.warnings());
         bound(&mut collected.warnings);
         let denials = denials(&executed);

@@ -97,7 +97,7 @@ fn execute_at(
     let job = Job { program, policy, limits: execution.limits };
     let cancel = watch.cancel.clone();
     let dialogue = watch.dialogue.as_ref().map(|it| (it.console.clone(), it.terminal));
-    let mut attendant = Attendant { watch, network: &execution.network, proxy: None };
+    let mut attendant = Attendant::new(watch, &execution.network);
     let outcome = match &dialogue {
         None => run(&job, &execution.input, &mut attendant, &cancel)?,
         Some((console, terminal)) => {
@@ -116,6 +116,7 @@ fn execute_at(
         directory: directory.display().to_string(),
         confinement,
         refused_addresses,
+        warnings: attendant.warnings,
     })
 }
 
@@ -124,6 +125,7 @@ struct Attendant<'a> {
     watch: &'a mut Watch,
     network: &'a Network,
     proxy: Option<Proxy>,
+    warnings: Vec<String>,
 }
 
 impl Observer for Attendant<'_> {
@@ -139,13 +141,22 @@ impl Observer for Attendant<'_> {
 
     fn proxy(&mut self, listener: TcpListener) {
         if let Network::Listed(allowed, _) = self.network {
-            // Without it the program has no network, which is what it is told by its errors.
-            self.proxy = Proxy::start(listener, allowed.clone(), ProxyOptions::STANDARD).ok();
+            match Proxy::start(listener, allowed.clone(), ProxyOptions::STANDARD) {
+                Ok(proxy) => self.proxy = Some(proxy),
+                // The program runs already, and without a proxy it reaches nothing.
+                Err(error) => self.warnings.push(format!(
+                    "no address could be reached: the proxy for `exec.network` did not start: {error}"
+                )),
+            }
         }
     }
 }
 
-impl Attendant<'_> {
+impl<'a> Attendant<'a> {
+    fn new(watch: &'a mut Watch, network: &'a Network) -> Self {
+        Self { watch, network, proxy: None, warnings: Vec::new() }
+    }
+
     fn stop_proxy(&mut self) -> Vec<Refusal> {
         let proxy = self.proxy.take();
         proxy.map(|proxy| Handle::current().block_on(proxy.stop())).unwrap_or_default()
@@ -214,5 +225,29 @@ fn confinement(
             Network::Listed(_, entries) => entries.join(" "),
         },
         not_promised: not_promised(level),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::OwnedFd;
+
+    use metier_sandbox::Cancel;
+
+    use super::*;
+    use crate::proxy::AllowList;
+
+    #[tokio::test]
+    async fn a_proxy_that_does_not_start_is_told_with_the_reason() {
+        let entries = vec!["localhost:80".to_owned()];
+        let network = Network::Listed(AllowList::parse(&entries).unwrap(), entries);
+        let output = Box::new(|_, _: &[u8]| {});
+        let mut watch = Watch { cancel: Cancel::new().unwrap(), output, dialogue: None };
+        let mut attendant = Attendant::new(&mut watch, &network);
+        // Nobody can wait for a file as for a socket.
+        let no_socket = OwnedFd::from(tempfile::tempfile().unwrap());
+        attendant.proxy(TcpListener::from(no_socket));
+        assert!(attendant.proxy.is_none());
+        insta::assert_snapshot!(attendant.warnings.join("\n"), @"no address could be reached: the proxy for `exec.network` did not start: Operation not permitted (os error 1)");
     }
 }

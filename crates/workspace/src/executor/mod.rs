@@ -113,6 +113,8 @@ pub(crate) struct Executed {
     pub(crate) directory: String,
     pub(crate) confinement: Confinement,
     pub(crate) refused_addresses: Vec<Refusal>,
+    /// What did not go as it should have.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Why a command could not be run.

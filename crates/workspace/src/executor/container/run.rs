@@ -107,6 +107,7 @@ impl ContainerExecutor {
             directory,
             confinement: confinement(&recipe, execution),
             refused_addresses: Vec::new(),
+            warnings: Vec::new(),
         })
     }
 }

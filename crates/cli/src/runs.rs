@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use metier_sandbox::{Limits, is_root_without_mounts};
 use metier_skill::discover::Source;
-use metier_skill::files::{self, FileKind};
+use metier_skill::files::{self, FileKind, TreeDigests};
 use metier_skill::header::Gate;
 use metier_skill::library::{Entry, Snapshot};
 use metier_workspace::artifact::{DirectoryStore, Owner};
@@ -205,8 +205,7 @@ impl Context {
             }
             let folder = self.folder_of(entry)?;
             let tree = files::list(&folder).map_err(|error| Failure::brief(&error))?;
-            let contents = files::contents_of(&tree, &digests)?;
-            let (digest, _) = files::digest_of(&tree, &digests)?;
+            let TreeDigests { whole, contents, .. } = files::digest_of(&tree, &digests)?;
             let entries = tree.entries.iter().map(|file| {
                 let kind = match &file.kind {
                     FileKind::Link { target } => TreeKind::Link { target: target.clone() },
@@ -218,7 +217,7 @@ impl Context {
                 TreeEntry { path: file.path.clone(), kind }
             });
             let entries = entries.collect();
-            Ok(Tree { name: (*name).to_owned(), folder, digest: digest.to_string(), entries })
+            Ok(Tree { name: (*name).to_owned(), folder, digest: whole.to_string(), entries })
         });
         let trees = trees.collect();
         digests.save();

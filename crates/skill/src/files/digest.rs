@@ -67,44 +67,40 @@ impl<'de> Deserialize<'de> for Digest {
     }
 }
 
-/// The digest of every entry of a skill, by path.
+/// Digests of parts of a skill, by path.
 pub type FileDigests = BTreeMap<String, Digest>;
 
-/// Digests one skill, entry by entry and as a whole.
+/// The digests of one skill, all of one reading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreeDigests {
+    /// The digest of everything.
+    pub whole: Digest,
+    /// The digest of every entry: what kind of thing it is, and its content.
+    pub entries: FileDigests,
+    /// The digest of the content of every file; links have none.
+    pub contents: FileDigests,
+}
+
+/// Digests one skill, entry by entry and as a whole. Every file is read once at most.
 ///
 /// # Errors
 ///
 /// When a file cannot be read.
-pub fn digest_of(tree: &Tree, cache: &DigestCache) -> io::Result<(Digest, FileDigests)> {
-    let mut files = FileDigests::new();
+pub fn digest_of(tree: &Tree, cache: &DigestCache) -> io::Result<TreeDigests> {
+    let (mut entries, mut contents) = (FileDigests::new(), FileDigests::new());
     for entry in &tree.entries {
         let digest = match &entry.kind {
             FileKind::File { executable, identity, .. } => {
                 let path = tree.root.join(&entry.path);
-                let content = cache.recall(&path, identity, content_digest)?;
-                entry_digest(if *executable { "executable" } else { "file" }, Digest(content))
+                let content = Digest(cache.recall(&path, identity, content_digest)?);
+                contents.insert(entry.path.clone(), content);
+                entry_digest(if *executable { "executable" } else { "file" }, content)
             }
             FileKind::Link { target } => entry_digest("link", Digest::of_bytes(target.as_bytes())),
         };
-        files.insert(entry.path.clone(), digest);
+        entries.insert(entry.path.clone(), digest);
     }
-    Ok((combine(&files), files))
-}
-
-/// The digest of the content of every file of a skill, by path; links have none.
-///
-/// # Errors
-///
-/// When a file cannot be read.
-pub fn contents_of(tree: &Tree, cache: &DigestCache) -> io::Result<FileDigests> {
-    let mut files = FileDigests::new();
-    for entry in &tree.entries {
-        if let FileKind::File { identity, .. } = &entry.kind {
-            let content = cache.recall(&tree.root.join(&entry.path), identity, content_digest)?;
-            files.insert(entry.path.clone(), Digest(content));
-        }
-    }
-    Ok(files)
+    Ok(TreeDigests { whole: combine(&entries), entries, contents })
 }
 
 /// Digests one file by itself, wherever a link leads.

@@ -12,7 +12,7 @@ mod tests;
 mod tokens;
 mod tree;
 
-pub use digest::{Digest, DigestCache, FileDigests, contents_of, digest_of};
+pub use digest::{Digest, DigestCache, FileDigests, TreeDigests, digest_of};
 pub(crate) use digest::{combine, digest_of_file, entry_digest};
 pub(crate) use docs::boundary_before;
 pub use docs::{Doc, MAX_DOC_BYTES, is_doc};

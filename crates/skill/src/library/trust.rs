@@ -231,7 +231,7 @@ fn key(root: &Path, folder: &Path) -> String {
 /// The digests of a skill's files, and of its `SKILL.md` also where that is a link to elsewhere.
 fn file_digests(folder: &Path, digests: &DigestCache) -> io::Result<FileDigests> {
     let tree = files::list(folder).map_err(io::Error::other)?;
-    let (_, mut files) = files::digest_of(&tree, digests)?;
+    let mut files = files::digest_of(&tree, digests)?.entries;
     let skill_file = folder.join(SKILL_FILE);
     if !files.contains_key(SKILL_FILE) && skill_file.symlink_metadata().is_ok() {
         files.insert(SKILL_FILE.to_owned(), files::digest_of_file(&skill_file, digests)?);

@@ -24,7 +24,7 @@ pub(super) fn run(
     let folder = context.folder_of(entry)?;
     let tree = files::list(&folder).map_err(|error| Failure::of(&error))?;
     let digests = context.digests();
-    let (digest, _) = files::digest_of(&tree, &digests)?;
+    let digest = files::digest_of(&tree, &digests)?.whole;
     digests.save();
     if json {
         context.output.json(&details(entry, &tree, &digest.to_string()));

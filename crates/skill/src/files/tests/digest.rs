@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use super::digest;
 use crate::discover::{BundledFile, BundledSkill};
-use crate::files::{Digest, DigestCache, digest_of, list};
+use crate::files::{Digest, DigestCache, combine, digest_of, entry_digest, list};
 use crate::scratch::Scratch;
 
 /// A small skill with one of everything.
@@ -89,13 +89,28 @@ fn moving_bytes_between_name_and_content_changes_the_digest() {
 fn the_digests_of_the_entries_name_what_differs() {
     let scratch = sample();
     let files = || digest_of(&list(&scratch.path("s")).unwrap(), &DigestCache::in_memory());
-    let before = files().unwrap().1;
+    let before = files().unwrap().entries;
     scratch.write("s/a/doc.md", "another");
-    let after = files().unwrap().1;
+    let after = files().unwrap().entries;
     let differing: Vec<&String> =
         after.iter().filter(|(path, it)| before.get(*path) != Some(it)).map(|(it, _)| it).collect();
     assert_eq!(differing, ["a/doc.md"]);
     assert_eq!(after.len(), 5);
+}
+
+#[test]
+fn the_whole_its_entries_and_their_contents_are_of_one_reading() {
+    let scratch = sample();
+    let tree = list(&scratch.path("s")).unwrap();
+    let digests = digest_of(&tree, &DigestCache::in_memory()).unwrap();
+    assert_eq!(digests.whole, combine(&digests.entries));
+    let named: Vec<&str> = digests.contents.keys().map(String::as_str).collect();
+    assert_eq!(named, ["SKILL.md", "a/doc.md", "b.md", "run"]);
+    assert_eq!(digests.contents["b.md"], Digest::of_bytes(b"other"));
+    for (path, content) in &digests.contents {
+        let kind = if path == "run" { "executable" } else { "file" };
+        assert_eq!(digests.entries[path], entry_digest(kind, *content), "{path}");
+    }
 }
 
 #[test]

@@ -29,5 +29,5 @@ fn outcome(scratch: &Scratch, folder: &str) -> String {
 }
 
 fn digest(folder: &Path) -> Digest {
-    digest_of(&list(folder).unwrap(), &DigestCache::in_memory()).unwrap().0
+    digest_of(&list(folder).unwrap(), &DigestCache::in_memory()).unwrap().whole
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 use metier_sandbox::{Cancel, Limits, Stream};
 use rustix::fs::OFlags;
 use thiserror::Error;
+use tracing::Instrument;
 
 use crate::artifact::{ArtifactError, ArtifactStore, Owner};
 use crate::collect::{Collected, Collector, PatternError, Ran};
@@ -181,7 +182,9 @@ impl Runner {
         warnings.extend(brought.warnings);
         running.check_directory().map_err(RunError::Directory)?;
         let (executed, streams) = running.execute(staged, watch).await?;
-        let mut collected = running.collect(&executed, since, &brought.files).await?;
+        let collecting = tracing::info_span!("workspace.collect");
+        let collected = running.collect(&executed, since, &brought.files).instrument(collecting);
+        let mut collected = collected.await?;
         collected.warnings.splice(0..0, warnings);
         Ok(running.finish(&brought.files, executed, &streams, collected))
     }
@@ -219,7 +222,8 @@ impl Running<'_> {
             sees_host: self.runner.executor.sees_host(),
             run: &self.plan.run,
         };
-        intake.bring_in(&self.request.inputs).await.map_err(RunError::Input)
+        let span = tracing::info_span!("workspace.stage.inputs");
+        intake.bring_in(&self.request.inputs).instrument(span).await.map_err(RunError::Input)
     }
 
     /// Whether the directory is what it seems; in a skill, only its own links can be on the way.

@@ -85,12 +85,12 @@ pub enum StageError {
 ///
 /// When it cannot be copied, or changed in between.
 pub fn stage(workspaces: &Workspaces, tree: &Tree) -> Result<PathBuf, StageError> {
+    let _span = tracing::info_span!("workspace.stage.tree", tree = tree.name).entered();
     let staged = workspaces.content().join(format!("{}-{}", tree.digest, file_name(&tree.name)));
     if staged.is_dir() {
         note_use(&staged);
         return Ok(staged);
     }
-    let _span = tracing::info_span!("workspace.stage.tree", tree = tree.name).entered();
     let fail = |source| StageError::Io {
         tree: tree.name.clone(),
         path: workspaces.content().display().to_string(),

@@ -53,8 +53,7 @@ impl Collector<'_> {
     /// Collects what is asked for, within the limits.
     pub(crate) async fn collect(&self, ran: Ran<'_>) -> io::Result<Collected> {
         let asked = !self.spec.globs.is_empty();
-        let looked = tracing::info_span!("workspace.collect")
-            .in_scope(|| look(self.workspace, self.patterns))?;
+        let looked = look(self.workspace, self.patterns)?;
         let mut collected = Collected { warnings: looked.warnings, ..Collected::default() };
         let limit = if asked { self.spec.max_files } else { MAX_SHOWN_FILES };
         let (mut total, mut left_out) = (0, 0);

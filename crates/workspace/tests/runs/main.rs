@@ -12,6 +12,7 @@ mod links;
 mod power;
 mod promises;
 mod sessions;
+mod spans;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use metier_sandbox::unprivileged_owner;
@@ -23,7 +24,8 @@ use crate::bench::{Bench, Who};
 type Promise = (&'static str, fn(&Bench) -> Result<(), Failed>);
 
 /// What every executor keeps.
-const COMMON: &[&[Promise]] = &[examples::PROMISES, promises::PROMISES, hostile::PROMISES];
+const COMMON: &[&[Promise]] =
+    &[examples::PROMISES, promises::PROMISES, hostile::PROMISES, spans::PROMISES];
 /// What is tried with those on this machine.
 const LOCAL: &[&[Promise]] =
     &[attacks::PROMISES, links::PROMISES, power::PROMISES, sessions::PROMISES];

@@ -47,13 +47,17 @@ impl Api {
         Ok(status == 200)
     }
 
-    /// Makes an image, such as `team/name:tag`, of the files in an archive.
-    pub(super) fn import(&self, image: &str, archive: &Path) -> Result<()> {
+    /// Makes an image, such as `team/name:tag`, of the files in an archive, with changes in the
+    /// words of a Dockerfile.
+    pub(super) fn import(&self, image: &str, archive: &Path, changes: &[&str]) -> Result<()> {
         let mut file =
             File::open(archive).with_context(|| format!("cannot read {}", archive.display()))?;
         let length = file.metadata()?.len();
         let (repository, tag) = image.split_once(':').unwrap_or((image, "latest"));
-        let head = format!("POST /images/create?fromSrc=-&repo={repository}&tag={tag}");
+        let mut head = format!("POST /images/create?fromSrc=-&repo={repository}&tag={tag}");
+        for change in changes {
+            head += &format!("&changes={}", escaped(change));
+        }
         let (status, answer) = self.request(&head, "application/x-tar", &mut file, length)?;
         // Trouble after the start of the answer is in its last line, whatever the status says.
         if status != 200 || !self.has_image(image)? {
@@ -120,6 +124,17 @@ impl Api {
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
         Ok((status.context("the engine does not speak HTTP")?, body.to_owned()))
     }
+}
+
+/// A text as the value of a query.
+fn escaped(text: &str) -> String {
+    let each = text.bytes().map(|byte| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'_' | b'/' | b':' | b'.' => {
+            char::from(byte).to_string()
+        }
+        _ => format!("%{byte:02X}"),
+    });
+    each.collect()
 }
 
 #[cfg(unix)]
@@ -222,11 +237,12 @@ mod tests {
         let (folder, api, asked) = engine(&[("200", r#"{"error":"disk full"}"#), ("404", "")]);
         let archive = folder.path().join("a.tar");
         std::fs::write(&archive, "files").unwrap();
-        let error = api.import("team/a:latest", &archive).unwrap_err().to_string();
+        let error =
+            api.import("team/a:latest", &archive, &["ENV A=b", "USER c"]).unwrap_err().to_string();
         let error = error.replace(&folder.path().display().to_string(), "FOLDER");
         insta::assert_snapshot!(error, @r#"unix://FOLDER/engine.sock does not take the image `team/a:latest`: {"error":"disk full"}"#);
         insta::assert_snapshot!(asked.join().unwrap(), @"
-        POST /images/create?fromSrc=-&repo=team/a&tag=latest HTTP/1.0 | files
+        POST /images/create?fromSrc=-&repo=team/a&tag=latest&changes=ENV%20A%3Db&changes=USER%20c HTTP/1.0 | files
         GET /images/team/a:latest/json HTTP/1.0
         ");
     }

@@ -236,12 +236,13 @@ impl Run<'_> {
         let mut chunk = vec![0; CHUNK];
         let ended = loop {
             let ready = self.poll(&child, cancel, deadline)?;
+            if ready.asked && !ready.ended {
+                // Before its input: it may look at the size once it has read.
+                self.heed(&child);
+            }
             self.transfer(ready, &mut chunk);
             if ready.ended {
                 break child.wait()?;
-            }
-            if ready.asked {
-                self.heed(&child);
             }
             let late = Instant::now() >= deadline;
             if self.stopped.is_none() && (late || ready.cancelled) {

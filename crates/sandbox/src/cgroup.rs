@@ -83,12 +83,12 @@ impl Group {
         }
     }
 
-    /// Puts a process into the group.
-    pub(crate) fn add(&self, process: u32) -> io::Result<()> {
-        write(&self.memory.join("cgroup.procs"), process.into())?;
+    /// The files through which a process with one thread joins the group.
+    pub(crate) fn doors(&self) -> Vec<PathBuf> {
         match self.version {
-            Version::One => write(&self.processes.join("cgroup.procs"), process.into()),
-            Version::Two => Ok(()),
+            // A thread that moves itself need not wait until the kernel has stopped every fork.
+            Version::One => vec![self.memory.join("tasks"), self.processes.join("tasks")],
+            Version::Two => vec![self.memory.join("cgroup.procs")],
         }
     }
 
@@ -107,6 +107,12 @@ impl Group {
         }
         met
     }
+}
+
+/// Puts this process into a group, of which these are the doors. Says whether it is in.
+pub(crate) fn join(doors: &[PathBuf]) -> bool {
+    // Zero is whoever writes it.
+    !doors.is_empty() && doors.iter().all(|door| write(door, 0).is_ok())
 }
 
 impl Drop for Group {

@@ -10,16 +10,18 @@
 //! // … the rest of `main`
 //! ```
 //!
-//! The helper (the *warden*) has one thread. It makes the namespaces, starts the program, ends the whole tree when
-//! told to or when its parent dies, and reports. There are two levels: [`Level::Full`] has
-//! namespaces, Landlock and a filter of system calls; [`Level::Landlock`] does without namespaces
-//! where the system forbids them. [`Level::None`] confines nothing and still owns the tree.
+//! The helper has one thread and stays; for each program it splits off a *warden*, which makes the
+//! namespaces, starts the program, ends the whole tree when told to or when the caller dies, and
+//! reports. There are two levels: [`Level::Full`] has namespaces, Landlock and a filter of system
+//! calls; [`Level::Landlock`] does without namespaces where the system forbids them.
+//! [`Level::None`] confines nothing and still owns the tree.
 
 mod cancel;
 mod cgroup;
 mod console;
 pub mod doctor;
 mod helper;
+mod keeper;
 mod limits;
 mod policy;
 mod program;

@@ -1,23 +1,21 @@
-//! Starting a program under a policy: the one place that starts processes.
+//! Starting a program under a policy.
 
 use std::fmt;
 use std::io;
 use std::net::TcpListener;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::process::{self, Command};
 
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::geteuid;
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities};
 use thiserror::Error;
 
 use crate::cgroup::Group;
 use crate::helper::name_of;
+use crate::keeper::start_warden;
 use crate::limits::Limit;
 use crate::policy::{Level, Network};
 use crate::program::Job;
-use crate::wire::{self, Failure, HELPER_ARGUMENT, KILL, Order, Report, STOP, Stage};
+use crate::wire::{self, Failure, KILL, Order, Report, STOP, Stage};
 
 /// The user and group that programs have when the caller is root: those of nobody.
 const NOBODY: (u32, u32) = (65534, 65534);
@@ -108,7 +106,6 @@ pub fn is_root_without_mounts() -> bool {
 #[derive(Debug)]
 pub struct Child {
     control: OwnedFd,
-    helper: process::Child,
     group: Option<Group>,
     listener: Option<TcpListener>,
     ended: Option<Ended>,
@@ -134,24 +131,12 @@ pub struct Ended {
 /// When the system lacks what the policy needs, or the program cannot be started; it has not run then.
 pub fn spawn(job: &Job, stdio: &Stdio) -> Result<Child, SpawnError> {
     let policy = &job.policy;
-    let (ours, theirs) =
-        socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
-            .map_err(|error| SpawnError::Helper(error.into()))?;
-    #[expect(clippy::disallowed_methods, reason = "this is where the project starts processes")]
-    let helper = Command::new("/proc/self/exe")
-        .arg0("metier-sandbox")
-        .arg(HELPER_ARGUMENT)
-        .env_clear()
-        .stdin(theirs)
-        .stdout(process::Stdio::null())
-        .stderr(process::Stdio::null())
-        .spawn()
-        .map_err(SpawnError::Helper)?;
-    let group = Group::new(&job.limits).filter(|group| group.add(helper.id()).is_ok());
-    let mut child = Child { control: ours, helper, group, listener: None, ended: None };
+    let control = start_warden().map_err(SpawnError::Helper)?;
+    let group = Group::new(&job.limits);
+    let mut child = Child { control, group, listener: None, ended: None };
     let order = Order {
         job: job.clone(),
-        grouped: child.group.is_some(),
+        group: child.group.as_ref().map(Group::doors).unwrap_or_default(),
         terminal: stdio.terminal,
         owner: unprivileged_owner().filter(|_| policy.level != Level::None),
     };
@@ -208,7 +193,7 @@ impl Child {
     }
 
     fn tell(&self, request: u8) {
-        // A helper that is gone has ended everything already.
+        // A warden that is gone has ended everything already.
         let _gone = rustix::io::write(&self.control, &[request]);
     }
 
@@ -216,7 +201,7 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// When the helper went away without saying how it went.
+    /// When the warden went away without saying how it went.
     pub fn wait(&mut self) -> io::Result<Ended> {
         if let Some(ended) = &self.ended {
             return Ok(ended.clone());
@@ -225,7 +210,6 @@ impl Child {
         let Some((Report::Ended { status, refused }, _)) = report else {
             return Err(io::ErrorKind::UnexpectedEof.into());
         };
-        self.helper.wait()?;
         let ended = ended(status, &refused, self.group.take());
         self.ended = Some(ended.clone());
         Ok(ended)
@@ -241,8 +225,8 @@ impl Drop for Child {
     fn drop(&mut self) {
         if self.ended.is_none() {
             self.kill();
-            // The helper ends once its tree has; that takes milliseconds.
-            let _status = self.helper.wait();
+            // The warden ends once its tree has; that takes milliseconds.
+            while let Ok(Some(_)) = wire::receive::<Report>(&self.control) {}
         }
     }
 }

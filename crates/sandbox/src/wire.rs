@@ -1,10 +1,12 @@
-//! What the caller and the warden say to each other, over a socket that also tells either when the
+//! What the caller and its helpers say to each other, over sockets that also tell either when the
 //! other is gone.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 
+use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
@@ -14,20 +16,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::program::Job;
 
-/// The argument that makes a program the warden.
-pub(crate) const HELPER_ARGUMENT: &str = "__metier-sandbox-warden";
+/// The argument that makes a program the helper.
+pub(crate) const HELPER_ARGUMENT: &str = "__metier-sandbox-helper";
 
 /// Longest message: arguments and environment of a program are far below.
 const MAX_MESSAGE: usize = 8 << 20;
 /// Most files that go with a message.
 const MAX_FILES: usize = 4;
 
-/// The first message, with standard input, output and error.
+/// The first message to a warden, with standard input, output and error.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub(crate) job: Job,
-    /// Whether a control group bounds memory and processes.
-    pub(crate) grouped: bool,
+    /// Files through which the program joins the control group that bounds memory and processes, if
+    /// there is one.
+    pub(crate) group: Vec<PathBuf>,
     /// Whether standard input is a terminal of the program's own.
     pub(crate) terminal: bool,
     /// The user and group the program runs as, when the warden may choose.
@@ -79,6 +82,23 @@ pub(crate) enum Stage {
     Program,
 }
 
+/// Hands a file over, and nothing else.
+pub(crate) fn hand(socket: impl AsFd, file: BorrowedFd<'_>) -> Result<(), Errno> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    let files = [file];
+    let _fits = ancillary.push(SendAncillaryMessage::ScmRights(&files));
+    let byte = [IoSlice::new(&[0])];
+    retry_on_intr(|| sendmsg(&socket, &byte, &mut ancillary, SendFlags::NOSIGNAL)).map(|_| ())
+}
+
+/// Takes a file that was handed over; nothing when the other side is gone.
+pub(crate) fn take(socket: impl AsFd) -> io::Result<Option<OwnedFd>> {
+    let mut files = Vec::new();
+    receive_exactly(socket, 1, &mut files)?;
+    Ok(files.pop())
+}
+
 /// Sends a message with some files.
 pub(crate) fn send<T: Serialize>(
     socket: impl AsFd,
@@ -98,7 +118,7 @@ pub(crate) fn send<T: Serialize>(
         let rest = [IoSlice::new(&bytes[sent..])];
         match sendmsg(&socket, &rest, &mut ancillary, SendFlags::NOSIGNAL) {
             Ok(count) => sent += count,
-            Err(rustix::io::Errno::INTR) => continue,
+            Err(Errno::INTR) => continue,
             Err(error) => return Err(error.into()),
         }
         ancillary.clear();
@@ -134,7 +154,7 @@ fn receive_exactly(
         let mut rest = [IoSliceMut::new(&mut bytes[filled..])];
         let received = match recvmsg(&socket, &mut rest, &mut ancillary, RecvFlags::CMSG_CLOEXEC) {
             Ok(received) => received.bytes,
-            Err(rustix::io::Errno::INTR) => continue,
+            Err(Errno::INTR) => continue,
             Err(error) => return Err(error.into()),
         };
         for message in ancillary.drain() {

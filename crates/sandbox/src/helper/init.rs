@@ -7,15 +7,15 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::process::{DumpableBehavior, Pid, WaitOptions, set_dumpable_behavior, wait};
 
-use super::launch::{Files, Step, launch};
-use super::{OrFail, filter, identity, mounts, rules, sys};
+use super::launch::{Bounds, Files, Step, launch};
+use super::{OrFail, filter, identity, mounts, namespaces, rules, sys};
 use crate::policy::{Network, PROXY_PORT};
 use crate::wire::{self, Failure, Order, Stage};
 
 /// Runs as the first process until the program ended; tells the warden every step.
 pub(super) fn main(order: &Order, files: Files, warden: &OwnedFd) -> i32 {
     let started = confine(order, &files, warden.as_fd())
-        .and_then(|()| launch(order, &files, |_| Ok(())).map(|(pid, _)| pid));
+        .and_then(|bounds| launch(order, &files, |_| Ok(bounds)).map(|(pid, _)| pid));
     drop(files);
     let step = match &started {
         Ok(_) => Step::Started,
@@ -27,9 +27,11 @@ pub(super) fn main(order: &Order, files: Files, warden: &OwnedFd) -> i32 {
     0
 }
 
-fn confine(order: &Order, files: &Files, warden: BorrowedFd<'_>) -> Result<(), Failure> {
+fn confine(order: &Order, files: &Files, warden: BorrowedFd<'_>) -> Result<Bounds, Failure> {
     identity::follow_parent().or_fail(Stage::Identity, "parent")?;
     identity::end_first();
+    let bounds = Bounds::join(order);
+    namespaces::hide_group()?;
     sys::pass_on_termination();
     mounts::build(order)?;
     let host = rustix::system::sethostname(b"metier").map_err(io::Error::from);
@@ -43,7 +45,8 @@ fn confine(order: &Order, files: &Files, warden: BorrowedFd<'_>) -> Result<(), F
     set_dumpable_behavior(DumpableBehavior::NotDumpable).or_fail(Stage::Identity, "dumpable")?;
     rules::restrict(order, files)?;
     let notices = filter::install(&order.job.policy)?;
-    hand_over(warden, listener.as_ref().map(AsFd::as_fd), notices.as_ref().map(AsFd::as_fd))
+    hand_over(warden, listener.as_ref().map(AsFd::as_fd), notices.as_ref().map(AsFd::as_fd))?;
+    Ok(bounds)
 }
 
 /// Gives the warden what it needs of a confined process.

@@ -1,5 +1,6 @@
 //! Starting the program itself.
 
+use std::convert::Infallible;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sys::{Fork, exit_now, fork, reset_signals};
 use super::{OrFail, identity, tree};
+use crate::cgroup;
 use crate::policy::Level;
 use crate::wire::{self, Failure, Order, Stage};
 
@@ -20,6 +22,22 @@ pub(super) struct Files {
     pub(super) input: OwnedFd,
     pub(super) output: OwnedFd,
     pub(super) error: OwnedFd,
+}
+
+/// What bounds memory and processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bounds {
+    /// The control group that this process is in.
+    Group,
+    /// Limits of each process.
+    Process,
+}
+
+impl Bounds {
+    /// Joins the control group of the program, if there is one.
+    pub(super) fn join(order: &Order) -> Self {
+        if cgroup::join(&order.group) { Self::Group } else { Self::Process }
+    }
 }
 
 /// What a process on its way to the program tells the one that started it.
@@ -45,7 +63,7 @@ pub(super) fn steps() -> io::Result<(OwnedFd, OwnedFd)> {
 pub(super) fn launch(
     order: &Order,
     files: &Files,
-    prepare: impl FnOnce(BorrowedFd<'_>) -> Result<(), Failure>,
+    prepare: impl FnOnce(BorrowedFd<'_>) -> Result<Bounds, Failure>,
 ) -> Result<(Pid, Vec<OwnedFd>), Failure> {
     let (ours, theirs) = steps().or_fail(Stage::Program, "")?;
     let pid = match fork().or_fail(Stage::Program, "")? {
@@ -53,7 +71,7 @@ pub(super) fn launch(
         Fork::Child => {
             drop(ours);
             let failure = match prepare(theirs.as_fd()) {
-                Ok(()) => become_program(order, files),
+                Ok(bounds) => become_program(order, files, bounds),
                 Err(failure) => failure,
             };
             let _parent_gone = wire::send(&theirs, &Step::Failed(failure), &[]);
@@ -73,20 +91,20 @@ pub(super) fn launch(
 }
 
 /// Turns this process into the program; gives the reason if that cannot be done.
-fn become_program(order: &Order, files: &Files) -> Failure {
-    match try_become_program(order, files) {
+fn become_program(order: &Order, files: &Files, bounds: Bounds) -> Failure {
+    match try_become_program(order, files, bounds) {
         Ok(never) => match never {},
         Err(failure) => failure,
     }
 }
 
-fn try_become_program(order: &Order, files: &Files) -> Result<std::convert::Infallible, Failure> {
+fn try_become_program(order: &Order, files: &Files, bounds: Bounds) -> Result<Infallible, Failure> {
     let program = &order.job.program;
     let name = program.arguments.first().cloned().unwrap_or_default();
     take_stdio(order, files).or_fail(Stage::Program, name.display())?;
     let directory = &program.directory;
     rustix::process::chdir(directory).or_fail(Stage::Directory, directory.display())?;
-    apply_limits(order).or_fail(Stage::Limits, "")?;
+    apply_limits(order, bounds).or_fail(Stage::Limits, "")?;
     reset_signals();
     #[expect(clippy::disallowed_methods, reason = "this process becomes the program")]
     let mut command = Command::new(&name);
@@ -120,7 +138,7 @@ fn others(order: &Order) -> u64 {
 }
 
 /// Lowers the limits of this process; none is ever raised.
-fn apply_limits(order: &Order) -> io::Result<()> {
+fn apply_limits(order: &Order, bounds: Bounds) -> io::Result<()> {
     let limits = &order.job.limits;
     let mut wanted = vec![
         (Resource::Core, 0),
@@ -128,7 +146,7 @@ fn apply_limits(order: &Order) -> io::Result<()> {
         (Resource::Fsize, limits.file_bytes),
         (Resource::Nofile, limits.open_files),
     ];
-    if !order.grouped {
+    if bounds == Bounds::Process {
         wanted.push((Resource::Data, limits.memory));
         wanted.push((Resource::Nproc, others(order) + limits.processes));
     }

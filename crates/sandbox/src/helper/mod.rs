@@ -1,8 +1,12 @@
-//! The helper: a process of its own, with one thread, between the caller and the program.
+//! The helper: processes of its own, with one thread each, between the caller and the program.
+//!
+//! The [`keeper`] stays and starts a [`warden`] for each program; at level `full` that starts an
+//! [`init`], and either of them the program.
 
 mod filter;
 mod identity;
 mod init;
+mod keeper;
 mod launch;
 mod mounts;
 mod namespaces;
@@ -24,7 +28,7 @@ use crate::wire::{Failure, HELPER_ARGUMENT, Stage};
 pub fn helper() {
     if std::env::args_os().nth(1).is_some_and(|argument| argument == HELPER_ARGUMENT) {
         #[expect(clippy::exit, reason = "the helper is a whole program")]
-        std::process::exit(warden::main());
+        std::process::exit(keeper::main());
     }
 }
 

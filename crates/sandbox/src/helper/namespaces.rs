@@ -14,11 +14,8 @@ use crate::wire::{Failure, Order, Stage};
 /// An ordinary user needs a user namespace to make the others. Root does not, and must not: it has
 /// to reach the caller's folders first and gives up its rights later.
 pub(super) fn enter(order: &Order) -> Result<(), Failure> {
-    let mut flags = UnshareFlags::NEWNS
-        | UnshareFlags::NEWPID
-        | UnshareFlags::NEWIPC
-        | UnshareFlags::NEWUTS
-        | UnshareFlags::NEWCGROUP;
+    let mut flags =
+        UnshareFlags::NEWNS | UnshareFlags::NEWPID | UnshareFlags::NEWIPC | UnshareFlags::NEWUTS;
     if order.job.policy.network != Network::Host {
         flags |= UnshareFlags::NEWNET;
     }
@@ -34,6 +31,12 @@ pub(super) fn enter(order: &Order) -> Result<(), Failure> {
         write("/proc/self/gid_map", &format!("{group} {group} 1"))?;
     }
     Ok(())
+}
+
+/// Lets this process and those it will start see their own control group as the topmost; to be called
+/// once it is in that.
+pub(super) fn hide_group() -> Result<(), Failure> {
+    sys::unshare(UnshareFlags::NEWCGROUP).or_fail(Stage::Namespaces, "")
 }
 
 fn write(path: &str, text: &str) -> Result<(), Failure> {

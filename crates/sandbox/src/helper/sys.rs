@@ -34,6 +34,18 @@ pub(super) fn exit_now(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
+/// Lets children that end be forgotten at once: nobody waits for them.
+pub(super) fn forget_children() {
+    // SAFETY: this meaning is always valid and runs no code of ours.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+}
+
+/// Lets children that end stay until they are waited for.
+pub(super) fn remember_children() {
+    // SAFETY: this meaning is always valid and runs no code of ours.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+}
+
 /// Closes every file but the first three: callers leave things open.
 pub(super) fn close_other_files() {
     // SAFETY: nothing in this process has opened a file yet.

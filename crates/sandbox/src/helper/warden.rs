@@ -1,7 +1,6 @@
 //! The warden: starts the program as it was told, refuses what it must not call, ends the tree when
 //! asked to, or when the caller is gone, and reports how it went.
 
-use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -12,8 +11,8 @@ use rustix::process::{
     setsid, waitpid,
 };
 
-use super::launch::{Files, Step, launch, steps};
-use super::sys::{Fork, close_other_files, exit_now, fork, refuse_next_call};
+use super::launch::{Bounds, Files, Step, launch, steps};
+use super::sys::{Fork, exit_now, fork, refuse_next_call, remember_children};
 use super::{OrFail, filter, identity, init, namespaces, rules, tree};
 use crate::policy::Level;
 use crate::wire::{self, Failure, KILL, Order, Report, STOP, Stage};
@@ -23,30 +22,28 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Most system calls that are named in the report.
 const MAX_REFUSED: usize = 32;
 
-/// The helper's own `main`.
-pub(super) fn main() -> i32 {
-    match serve() {
+/// A warden's own `main`.
+pub(super) fn main(control: &OwnedFd) -> i32 {
+    match serve(control) {
         Ok(()) => 0,
         Err(_caller_gone) => 1,
     }
 }
 
-fn serve() -> io::Result<()> {
-    close_other_files();
-    let control = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
-    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
-    let Some((order, files)) = wire::receive::<Order>(&control)? else { return Ok(()) };
+fn serve(control: &OwnedFd) -> io::Result<()> {
+    // Its children are its own to wait for, unlike those of the keeper.
+    remember_children();
+    let _leads_already = setsid();
+    let Some((order, files)) = wire::receive::<Order>(control)? else { return Ok(()) };
     let [input, output, error] = <[OwnedFd; 3]>::try_from(files)
         .map_err(|_other| io::Error::other("three files are needed"))?;
-    // Ctrl-C is for the caller, who decides what becomes of the program.
-    let _leads_already = setsid();
     match start(&order, Files { input, output, error }) {
         Ok(ward) => {
             let listener: Vec<BorrowedFd<'_>> = ward.listener.iter().map(AsFd::as_fd).collect();
-            wire::send(&control, &Report::Started, &listener)?;
-            watch(&control, ward)
+            wire::send(control, &Report::Started, &listener)?;
+            watch(control, ward)
         }
-        Err(failure) => wire::send(&control, &Report::Failed(failure), &[]),
+        Err(failure) => wire::send(control, &Report::Failed(failure), &[]),
     }
 }
 
@@ -107,13 +104,15 @@ fn start_directly(order: &Order, files: &Files) -> Result<Ward, Failure> {
     let confined = order.job.policy.level == Level::Landlock;
     let (process, handed_over) = launch(order, files, |warden| {
         identity::end_first();
+        let bounds = Bounds::join(order);
         if !confined {
-            return Ok(());
+            return Ok(bounds);
         }
         identity::give_up_rights(order.owner)?;
         rules::restrict(order, files)?;
         let notices = filter::install(&order.job.policy)?;
-        init::hand_over(warden, None, notices.as_ref().map(AsFd::as_fd))
+        init::hand_over(warden, None, notices.as_ref().map(AsFd::as_fd))?;
+        Ok(bounds)
     })?;
     let handle = open_handle(process)?;
     let notices = handed_over.into_iter().next();

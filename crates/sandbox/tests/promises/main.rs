@@ -7,6 +7,7 @@ mod bench;
 mod doctor;
 mod escapes;
 mod files;
+mod keeper;
 mod limits;
 mod network;
 mod processes;
@@ -27,11 +28,13 @@ const NONE: &[Level] = &[Level::None];
 fn main() {
     metier_sandbox::helper();
     processes::victim();
+    keeper::try_alone();
     let arguments = Arguments::from_args();
     let promises = [
         doctor::PROMISES,
         escapes::PROMISES,
         files::PROMISES,
+        keeper::PROMISES,
         limits::PROMISES,
         network::PROMISES,
         processes::PROMISES,

@@ -25,16 +25,16 @@ pub(crate) const PROMISES: &[Promise] = &[
 ];
 
 /// The first argument that makes this binary run a sandboxed program and wait to be killed.
-const VICTIM: &str = "__victim";
+pub(crate) const VICTIM: &str = "__victim";
 
 /// A process that double-forks away from everything and can be found by its name.
-fn daemon(mark: &str) -> String {
+pub(crate) fn daemon(mark: &str) -> String {
     format!("(setsid sh -c 'exec -a {mark} sleep 300' >/dev/null 2>&1 &) ; ")
         .replace("sh -c 'exec -a", "bash -c 'exec -a")
 }
 
 /// Whether some process has a mark in its command line.
-fn is_running(mark: &str) -> bool {
+pub(crate) fn is_running(mark: &str) -> bool {
     let Ok(entries) = fs::read_dir("/proc") else { return false };
     entries.filter_map(Result::ok).any(|entry| {
         let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
@@ -42,12 +42,12 @@ fn is_running(mark: &str) -> bool {
     })
 }
 
-fn mark(level: Level, test: &str) -> String {
+pub(crate) fn mark(level: Level, test: &str) -> String {
     format!("metier-{test}-{level}-{}", std::process::id())
 }
 
 /// Waits until a mark is gone, for a second.
-fn is_gone(mark: &str) -> bool {
+pub(crate) fn is_gone(mark: &str) -> bool {
     let deadline = Instant::now() + Duration::from_secs(1);
     while Instant::now() < deadline {
         if !is_running(mark) {
@@ -128,6 +128,11 @@ fn nothing_outlives_the_caller(level: Level) -> Result<(), Failed> {
     Ok(())
 }
 
+pub(crate) fn level_named(name: &str) -> Level {
+    let named = ALL.iter().find(|level| level.to_string() == name);
+    *named.expect("a level")
+}
+
 /// Runs a sandboxed program that never ends, if this process was started for that.
 pub(crate) fn victim() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -135,12 +140,7 @@ pub(crate) fn victim() {
     if word != VICTIM {
         return;
     }
-    let level = match level.as_str() {
-        "full" => Level::Full,
-        "landlock" => Level::Landlock,
-        _ => Level::None,
-    };
-    Bench::new(level).sh(&format!("{} sleep 60", daemon(mark)));
+    Bench::new(level_named(level)).sh(&format!("{} sleep 60", daemon(mark)));
 }
 
 fn codes_and_signals(level: Level) -> Result<(), Failed> {

@@ -1,0 +1,224 @@
+//! The helper that stays: it serves many runs, leaves nothing of one to the next, and nobody depends on it.
+//!
+//! What is done to a helper here would be felt by other tests of the same process, so each of these has
+//! a process of its own.
+
+use std::fs;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::Failed;
+use metier_sandbox::{Level, Network, unprivileged_owner};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::thread::{set_thread_res_gid, set_thread_res_uid};
+
+use crate::bench::{Bench, Tried};
+use crate::processes::{VICTIM, daemon, is_gone, is_running, level_named, mark};
+use crate::{ALL, Promise};
+
+pub(crate) const PROMISES: &[Promise] = &[
+    ("one_helper_serves_many_runs", |level| alone("many", level), ALL),
+    ("a_helper_that_was_killed_is_replaced", |level| alone("replaced", level), ALL),
+    ("a_run_outlives_its_helper", |level| alone("outlives", level), ALL),
+    ("a_warden_that_is_killed_ends_its_run_only", |level| alone("warden", level), ALL),
+    ("a_helper_ends_with_its_caller", |level| alone("caller", level), ALL),
+    ("a_run_leaves_nothing_to_the_next", |level| alone("nothing", level), ALL),
+    ("another_user_has_another_helper", |level| alone("user", level), ALL),
+];
+
+/// The first argument that makes this binary try one thing and nothing else.
+const ALONE: &str = "__alone";
+
+/// Tries something in a process of its own.
+fn alone(what: &str, level: Level) -> Result<(), Failed> {
+    #[expect(clippy::disallowed_methods, reason = "the caller itself is what is tested")]
+    let output =
+        Command::new(std::env::current_exe()?).args([ALONE, &level.to_string(), what]).output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(String::from_utf8_lossy(&output.stderr).into_owned().into())
+}
+
+/// Tries what this process was started for, if it was.
+#[expect(clippy::exit, reason = "nothing else is to be tried")]
+pub(crate) fn try_alone() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let [_, word, level, what] = &arguments[..] else { return };
+    if word != ALONE {
+        return;
+    }
+    let bench = Bench::new(level_named(level));
+    match what.as_str() {
+        "many" => one_helper_serves_many_runs(&bench),
+        "replaced" => a_killed_helper_is_replaced(&bench),
+        "outlives" => a_run_outlives_its_helper(&bench),
+        "warden" => a_killed_warden_ends_its_run_only(&bench),
+        "caller" => a_helper_ends_with_its_caller(&bench),
+        "nothing" => a_run_leaves_nothing_to_the_next(&bench),
+        "user" => another_user_has_another_helper(&bench),
+        other => panic!("nothing is known of `{other}`"),
+    }
+    drop(bench);
+    std::process::exit(0);
+}
+
+/// Processes that one has started and that are not gone, with the state of each.
+fn children(of: u32) -> Vec<(u32, char)> {
+    let entries = fs::read_dir("/proc").expect("it is mounted").filter_map(Result::ok);
+    let stats = entries.filter_map(|entry| fs::read_to_string(entry.path().join("stat")).ok());
+    let children = stats.filter_map(|stat| {
+        let (before, after) = stat.rsplit_once(')')?;
+        let mut fields = after.split_ascii_whitespace();
+        let state = fields.next()?.chars().next()?;
+        let pid = before.split_once(' ')?.0.parse().ok()?;
+        (fields.next()?.parse() == Ok(of)).then_some((pid, state))
+    });
+    children.collect()
+}
+
+/// The helper of this process, which has no other child that lives.
+fn helper() -> u32 {
+    let alive: Vec<u32> =
+        children(std::process::id()).into_iter().filter(|it| it.1 != 'Z').map(|it| it.0).collect();
+    let [helper] = alive[..] else { panic!("{} helpers", alive.len()) };
+    helper
+}
+
+fn kill(process: u32) {
+    let process = i32::try_from(process).ok().and_then(Pid::from_raw).expect("a process");
+    kill_process(process, Signal::KILL).expect("it is ours");
+}
+
+/// Waits until something holds, for ten seconds.
+fn wait_until(holds: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !holds() {
+        assert!(Instant::now() < deadline, "it never came to that");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn code(tried: &Tried) -> Option<i32> {
+    tried.outcome.ended.code
+}
+
+fn one_helper_serves_many_runs(bench: &Bench) {
+    bench.sh("true");
+    let first = helper();
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            scope.spawn(move || {
+                for run in 0..5 {
+                    let wanted = thread * 5 + run;
+                    let tried = bench.sh(&format!("echo {wanted}; exit {wanted}"));
+                    assert_eq!(tried.output, format!("{wanted}\n"));
+                    assert_eq!(code(&tried), Some(wanted));
+                }
+            });
+        }
+    });
+    assert_eq!(helper(), first);
+    wait_until(|| children(first).is_empty());
+}
+
+fn a_killed_helper_is_replaced(bench: &Bench) {
+    bench.sh("true");
+    let first = helper();
+    kill(first);
+    wait_until(|| children(std::process::id()) == [(first, 'Z')]);
+    assert_eq!(bench.sh("echo again").output, "again\n");
+    assert_ne!(helper(), first);
+    assert_eq!(children(std::process::id()).len(), 1, "the first was not reaped");
+}
+
+fn a_run_outlives_its_helper(bench: &Bench) {
+    bench.sh("true");
+    let mark = mark(bench.level, "outlives");
+    thread::scope(|scope| {
+        let running = scope.spawn(|| bench.sh(&format!("{} sleep 0.5; exit 3", daemon(&mark))));
+        wait_until(|| is_running(&mark));
+        kill(helper());
+        assert_eq!(code(&running.join().expect("no panic")), Some(3));
+    });
+    assert!(is_gone(&mark), "a process was left");
+}
+
+fn a_killed_warden_ends_its_run_only(bench: &Bench) {
+    let (lost, kept) = (mark(bench.level, "lost"), mark(bench.level, "kept"));
+    let lost_script = format!("exec -a {lost} sleep 60");
+    let kept_script = format!("{} sleep 0.5; exit 4", daemon(&kept));
+    thread::scope(|scope| {
+        let losing = scope.spawn(|| {
+            let mut job = bench.job("");
+            job.program.arguments = ["bash", "-c", &lost_script].map(Into::into).into();
+            bench.try_job(&job).map(|tried| code(&tried))
+        });
+        wait_until(|| is_running(&lost));
+        let wardens = children(helper());
+        let keeping = scope.spawn(|| bench.sh(&kept_script));
+        wait_until(|| is_running(&kept));
+        wardens.into_iter().for_each(|(warden, _)| kill(warden));
+        losing.join().expect("no panic").expect_err("its warden is gone");
+        assert!(is_gone(&lost), "it outlived its warden");
+        assert_eq!(code(&keeping.join().expect("no panic")), Some(4));
+    });
+    assert_eq!(bench.sh("echo again").output, "again\n");
+}
+
+fn a_helper_ends_with_its_caller(bench: &Bench) {
+    let mark = mark(bench.level, "caller");
+    #[expect(clippy::disallowed_methods, reason = "the caller itself is what is tested")]
+    let mut caller = Command::new(std::env::current_exe().expect("it is known"))
+        .args([VICTIM, &bench.level.to_string(), &mark])
+        .spawn()
+        .expect("it starts");
+    wait_until(|| is_running(&mark));
+    let helpers = children(caller.id());
+    let wardens: Vec<_> = helpers.iter().flat_map(|(helper, _)| children(*helper)).collect();
+    assert_eq!((helpers.len(), wardens.len()), (1, 1));
+    caller.kill().expect("it is ours");
+    caller.wait().expect("it is ours");
+    for (process, _) in helpers.into_iter().chain(wardens) {
+        wait_until(|| !is_alive(process));
+    }
+    metier_sandbox::remove_leftovers();
+}
+
+fn is_alive(process: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+}
+
+fn a_run_leaves_nothing_to_the_next(bench: &Bench) {
+    // Where limits are those of each process, that of processes counts those of others.
+    let script = "ulimit -a | grep -v process; umask; ls /proc/self/fd; \
+        grep -E 'Uid|Gid|Groups|Sig[PBIC]|Shd|Cap|NoNew|Seccomp:' /proc/self/status; env";
+    let before = bench.sh(script).output;
+    let ignored = before.lines().find_map(|line| line.strip_prefix("SigIgn:\t")).expect("a line");
+    let ignored = u64::from_str_radix(ignored, 16).expect("a number");
+    // Those of children and pipes are ignored by helpers.
+    assert_eq!(ignored & (1 << 16 | 1 << 12), 0, "{before}");
+    let mut other = Bench::new(bench.level);
+    other.network = Network::Host;
+    other.limits.open_files = 20;
+    other.limits.cpu_seconds = 3;
+    other.limits.file_bytes = 1 << 20;
+    let tried = other.sh("trap '' TERM HUP; umask 0; ulimit -n 9; kill -9 $$");
+    assert_eq!(tried.outcome.ended.signal, Some(9));
+    assert_eq!(bench.sh(script).output, before);
+}
+
+fn another_user_has_another_helper(bench: &Bench) {
+    let first = bench.sh("id -u");
+    let Some((user, group)) = unprivileged_owner() else { return };
+    let own = if bench.level == Level::None { 0 } else { user };
+    assert_eq!(first.output, format!("{own}\n"));
+    let (user, group) =
+        (rustix::process::Uid::from_raw(user), rustix::process::Gid::from_raw(group));
+    // The kernel has an identity for each thread; that of the others does not change.
+    set_thread_res_gid(group, group, group).expect("root may");
+    set_thread_res_uid(user, user, user).expect("root may");
+    assert_eq!(bench.sh("id -u").output, format!("{}\n", user.as_raw()));
+}

@@ -9,6 +9,7 @@ mod quick;
 mod read;
 mod repair;
 mod requirements;
+mod sandbox;
 mod yaml;
 
 #[cfg(test)]
@@ -18,6 +19,7 @@ pub use fields::{Dispatch, Invocation, Manifest};
 pub use frame::{Frame, FrameError};
 pub use read::{ReadOptions, Reading, WithoutHeader, decode, read};
 pub use requirements::{Gate, InstallKind, InstallOption, Requirements};
+pub use sandbox::{NetworkRequest, SandboxRequest};
 
 pub(crate) use fields::{FORMAT_FIELDS, MAX_COMPATIBILITY_CHARS, MAX_DESCRIPTION_CHARS};
 pub(crate) use read::{Mending, Unread, header_tree};

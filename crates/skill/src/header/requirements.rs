@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::header::repair;
+use crate::header::sandbox::{SandboxRequest, read_request};
 use crate::header::yaml::{Kind, Node};
 use crate::text::Span;
 
@@ -52,8 +53,8 @@ pub struct Requirements {
     pub config: Vec<String>,
     /// Ways to get the programs.
     pub install: Vec<InstallOption>,
-    /// Grants the skill asks of the sandbox, as JSON text.
-    pub sandbox: Option<String>,
+    /// What it asks of the sandbox.
+    pub sandbox: SandboxRequest,
 }
 
 /// One way to install what a skill needs.
@@ -176,12 +177,12 @@ pub(crate) fn switch(text: &str) -> Option<bool> {
     }
 }
 
-struct Unreadable {
+pub(super) struct Unreadable {
     span: Span,
     reason: String,
 }
 
-type Read<T> = Result<T, Unreadable>;
+pub(super) type Read<T> = Result<T, Unreadable>;
 
 struct Reader<'a> {
     diagnostics: &'a mut Vec<Diagnostic>,
@@ -212,7 +213,10 @@ impl Reader<'_> {
             skill_key: text(block, "skillKey")?,
             primary_env: text(block, "primaryEnv")?,
             os: list(block, "os")?,
-            sandbox: get(block, "sandbox").map(|node| node.as_json()),
+            sandbox: match get(block, "sandbox") {
+                Some(node) => read_request(node, self.diagnostics)?,
+                None => SandboxRequest::default(),
+            },
             install: self.install(get(block, "install"))?,
             ..Requirements::default()
         };
@@ -306,9 +310,9 @@ fn install_option(index: usize, node: &Node) -> Read<InstallOption> {
     })
 }
 
-type Entries = [(Node, Node)];
+pub(super) type Entries = [(Node, Node)];
 
-fn get<'a>(entries: &'a Entries, name: &str) -> Option<&'a Node> {
+pub(super) fn get<'a>(entries: &'a Entries, name: &str) -> Option<&'a Node> {
     entries
         .iter()
         .find(|(key, _)| key.text() == Some(name))
@@ -316,12 +320,12 @@ fn get<'a>(entries: &'a Entries, name: &str) -> Option<&'a Node> {
         .filter(|value| value.kind != Kind::Null)
 }
 
-fn unreadable(node: &Node, reason: &str) -> Unreadable {
+pub(super) fn unreadable(node: &Node, reason: &str) -> Unreadable {
     Unreadable { span: node.span, reason: reason.to_owned() }
 }
 
 /// A mapping, written as one or as JSON5 text.
-fn object(node: &Node, what: impl Display) -> Read<Cow<'_, Entries>> {
+pub(super) fn object(node: &Node, what: impl Display) -> Read<Cow<'_, Entries>> {
     match &node.kind {
         Kind::Null => Ok(Cow::Borrowed(&[])),
         Kind::Mapping(entries) => Ok(Cow::Borrowed(entries)),
@@ -342,7 +346,7 @@ fn text(entries: &Entries, name: &str) -> Read<Option<String>> {
 }
 
 /// A list of strings, or one string with commas.
-fn list(entries: &Entries, name: &str) -> Read<Vec<String>> {
+pub(super) fn list(entries: &Entries, name: &str) -> Read<Vec<String>> {
     let Some(node) = get(entries, name) else { return Ok(Vec::new()) };
     let words = match &node.kind {
         Kind::Scalar(text) => text.split(',').map(str::to_owned).collect(),

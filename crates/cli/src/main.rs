@@ -7,6 +7,7 @@ mod commands;
 mod context;
 mod environment;
 mod failure;
+mod grants;
 mod output;
 mod roots;
 mod runs;

@@ -8,15 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metier_sandbox::{Limits, is_root_without_mounts};
-use metier_skill::discover::Source;
 use metier_skill::files::{self, FileKind, TreeDigests};
 use metier_skill::header::Gate;
 use metier_skill::library::{Entry, Snapshot};
 use metier_workspace::artifact::{DirectoryStore, Owner};
 use metier_workspace::executor::{
-    ContainerExecutor, ContainerSettings, Executor, Firmness, LocalExecutor, Network, Pull,
+    ContainerExecutor, ContainerSettings, Executor, Firmness, LocalExecutor, Pull,
 };
-use metier_workspace::proxy::AllowList;
 use metier_workspace::{
     RunSettings, Runner, SessionKey, Tree, TreeEntry, TreeKind, Workspaces, way,
 };
@@ -24,6 +22,7 @@ use metier_workspace::{
 use crate::args::ExecutorName;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::grants::{MEBIBYTE, asked_by, settings_key};
 
 /// The application and the user of sessions on the command line.
 const APP: &str = "metier";
@@ -33,8 +32,6 @@ const USER: &str = "local";
 const USUAL_IMAGE: &str = "debian:stable-slim";
 /// Where root has what programs must come to that run as somebody else.
 const SHARED: &str = "/var/lib/metier";
-/// A mebibyte.
-const MEBIBYTE: u64 = 1 << 20;
 
 impl Context {
     /// Where workspaces and staged skills are.
@@ -85,7 +82,12 @@ impl Context {
         })
     }
 
-    fn executor(&self, named: Option<ExecutorName>) -> Result<Executor, Failure> {
+    /// Who runs commands.
+    ///
+    /// # Errors
+    ///
+    /// When the settings cannot be followed.
+    pub(crate) fn executor(&self, named: Option<ExecutorName>) -> Result<Executor, Failure> {
         let firmness = Firmness {
             require_full: match self.settings.text("exec.require") {
                 None => false,
@@ -146,7 +148,7 @@ impl Context {
                 processes: count("exec.processes", limits.processes),
                 ..limits
             },
-            network: self.network()?,
+            network: self.network(entry)?,
             host_inputs: self
                 .settings
                 .list("exec.host_inputs")
@@ -154,31 +156,14 @@ impl Context {
                 .map(|text| self.environment.expand(text, folder))
                 .collect(),
             variables: self.variables_of(entry),
+            asked: asked_by(entry)?,
         })
     }
 
-    fn network(&self) -> Result<Network, Failure> {
-        match self.settings.list("exec.network") {
-            [] => Ok(Network::None),
-            [word] if word == "none" => Ok(Network::None),
-            [word] if word == "host" => Ok(Network::Host),
-            list => match AllowList::parse(list) {
-                Ok(allowed) => Ok(Network::Listed(allowed, list.to_vec())),
-                Err(error) => {
-                    Err(Failure { code: crate::failure::USAGE, ..Failure::brief(&error) }
-                        .hint("`exec.network` is `none`, `host` or a list of `host:port`"))
-                }
-            },
-        }
-    }
-
-    /// Variables that the configuration gives a skill, under the skill's key. A skill of a project or
-    /// plugin cannot claim the key of another one.
+    /// Variables that the configuration gives a skill, under the skill's key.
     fn variables_of(&self, entry: &Entry) -> Vec<(String, String)> {
         let Gate::Readable(requirements) = &entry.manifest.gate else { return Vec::new() };
-        let is_own = !matches!(entry.source, Source::Project | Source::Plugin);
-        let claimed = requirements.skill_key.as_deref().filter(|_| is_own);
-        let key = claimed.unwrap_or(entry.name.as_str());
+        let key = settings_key(entry);
         let mut variables = self.settings.variables_of(key);
         if let (Some(name), Some(secret)) = (
             &requirements.primary_env,

@@ -9,6 +9,7 @@ pub mod collect;
 mod encode;
 pub mod environment;
 pub mod executor;
+pub mod grant;
 pub mod input;
 pub mod interactive;
 pub mod layout;

@@ -19,6 +19,7 @@ use crate::environment::{Surroundings, VariableError};
 use crate::executor::{
     ExecuteError, Executed, Execution, Executor, Live, Network, StagedTree, Watch,
 };
+use crate::grant::{Asked, BeyondError};
 use crate::input::{BroughtIn, InputError, Intake};
 use crate::layout::{
     HOME, INPUTS, Moment, SessionKey, VENVS, WRITABLE, Workspace, Workspaces, changed,
@@ -51,6 +52,9 @@ pub struct RunSettings {
     pub host_inputs: Vec<PathBuf>,
     /// Variables of the skill from the configuration.
     pub variables: Vec<(String, String)>,
+    /// What the skill asks for of all this: it gets no more where it asks for less, and is not
+    /// run where it asks for more.
+    pub asked: Asked,
 }
 
 impl Default for RunSettings {
@@ -62,6 +66,7 @@ impl Default for RunSettings {
             network: Network::None,
             host_inputs: Vec::new(),
             variables: Vec::new(),
+            asked: Asked::default(),
         }
     }
 }
@@ -113,6 +118,9 @@ pub enum RunError {
         /// Why not.
         source: ArtifactError,
     },
+    /// The skill asks for more than it may have.
+    #[error("the skill may not be run: {0}")]
+    Beyond(#[from] BeyondError),
     /// The skill could not be staged.
     #[error(transparent)]
     Stage(#[from] StageError),
@@ -169,6 +177,7 @@ impl Runner {
             return Err(RunError::UnknownSkill(request.skill));
         };
         let owner = Owner::new(&key.app, &key.user, &key.session).map_err(RunError::Owner)?;
+        let settings = settings.granted(&self.executor)?;
         let plan = Plan::new(&request, &settings)?;
         let workspace = self.workspaces.workspace(&key).map_err(RunError::Workspace)?;
         let staged = stage_all(&self.workspaces, &trees)?;

@@ -125,6 +125,13 @@ pub(crate) const KEYS: &[Key] = &[
         help: "A variable a skill is given",
     },
     Key {
+        name: "skills.entries.*.network",
+        kind: Kind::Words,
+        default: "\"\"",
+        narrowing: Narrowing::Never,
+        help: "What network runs of one skill have, instead of `exec.network`",
+    },
+    Key {
         name: "exec.executor",
         kind: Kind::Text,
         default: "\"sandbox\"",

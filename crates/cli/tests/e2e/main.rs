@@ -13,6 +13,7 @@ mod commands;
 mod config;
 mod exec;
 mod filters;
+mod grants;
 mod lint;
 mod lint_fix;
 mod lint_formats;

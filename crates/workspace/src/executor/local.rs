@@ -219,10 +219,8 @@ fn confinement(
         readable: shown(Access::Read),
         writable: shown(Access::Write),
         network: match network {
-            Network::None if level == Level::None => "host".to_owned(),
-            Network::None => "none".to_owned(),
-            Network::Host => "host".to_owned(),
-            Network::Listed(_, entries) => entries.join(" "),
+            Network::None if level == Level::None => Network::Host.to_string(),
+            network => network.to_string(),
         },
         not_promised: not_promised(level),
     }

@@ -3,6 +3,7 @@
 mod container;
 mod local;
 
+use std::fmt;
 use std::path::PathBuf;
 
 use metier_sandbox::{Cancel, Console, Ended, Level, Limits, Size, SpawnError, Stream};
@@ -34,6 +35,11 @@ impl Executor {
     /// Whether programs see the host's files under their own paths.
     pub(crate) fn sees_host(&self) -> bool {
         matches!(self, Self::Local(LocalExecutor::Host))
+    }
+
+    /// Whether it can keep programs to a list of addresses.
+    pub(crate) fn keeps_lists(&self) -> bool {
+        matches!(self, Self::Local(LocalExecutor::Sandbox(_)))
     }
 
     /// Runs a command. It is seen to its end even when nobody waits for that any more.
@@ -77,6 +83,16 @@ pub enum Network {
     Host,
     /// Addresses on a list, through a proxy.
     Listed(AllowList, Vec<String>),
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => formatter.write_str("none"),
+            Self::Host => formatter.write_str("host"),
+            Self::Listed(_, entries) => formatter.write_str(&entries.join(" ")),
+        }
+    }
 }
 
 /// A command that is ready to run.
@@ -140,7 +156,7 @@ pub enum ExecuteError {
     },
     /// A list of addresses cannot be enforced.
     #[error(
-        "`exec.network` with a list of addresses needs the sandbox at level `full`; set it to `none` or `host`"
+        "a list of addresses in `exec.network` or `skills.entries` needs the sandbox at level `full`; set `none` or `host`"
     )]
     NoProxy,
     /// Programs run as somebody else, who does not come as far as their folders.

@@ -63,6 +63,17 @@ impl AllowList {
         })
     }
 
+    /// Whether the list names whatever the other one names.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        other.entries.iter().all(|entry| match entry {
+            Entry::Exactly(target) => self.names(target),
+            Entry::Below(end, port) => self.entries.iter().any(|own| match own {
+                Entry::Below(own_end, own_port) => own_port == port && end.ends_with(own_end),
+                Entry::Exactly(_) => false,
+            }),
+        })
+    }
+
     /// Whether a target that the list names may be reached at this address.
     ///
     /// A private address must be in the list itself, with the port, whatever name led to it; only

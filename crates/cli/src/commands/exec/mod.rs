@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use metier_sandbox::{Cancel, Stream};
-use metier_skill::library::Snapshot;
+use metier_skill::library::{Entry, Snapshot};
 use metier_workspace::executor::Live;
 use metier_workspace::{RunError, RunOrder, RunOutput, RunRequest};
 use serde::Serialize;
@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::args::ExecArgs;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::grants::remedy;
 use crate::runs::{block_on, key_of};
 
 /// The exit code after a timeout, as `timeout` has it.
@@ -45,7 +46,7 @@ pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure
     let live = if arguments.json { silent() } else { passing_on() };
     let output = block_on(async {
         stop_on_interrupt(cancel.clone());
-        runner.run(order, live, cancel).await.map_err(|error| failure(&error))
+        runner.run(order, live, cancel).await.map_err(|error| failure(&error, entry))
     })?;
     if arguments.json {
         context.output.json(&Answer { session: &session, output: &output });
@@ -100,8 +101,12 @@ fn exit_code(output: &RunOutput) -> u8 {
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
 }
 
-fn failure(error: &RunError) -> Failure {
+fn failure(error: &RunError, entry: &Entry) -> Failure {
     use RunError as E;
+    if let E::Beyond(beyond) = error {
+        return Failure::new(format!("`{}` is not run: {beyond}", entry.name))
+            .hint(remedy(entry, beyond));
+    }
     let message = error.to_string();
     let usage = matches!(
         error,

@@ -10,6 +10,7 @@ use crate::args::SourceArgs;
 use crate::commands::skills::list::ListedProblem;
 use crate::context::Context;
 use crate::failure::{Failure, OK};
+use crate::grants::remedy;
 use crate::output::{plain, severity_style, style, styled};
 
 /// Explains one skill.
@@ -26,10 +27,12 @@ pub(super) fn run(
     };
     let form = form_in_catalog(&snapshot, entry, context.catalog_tokens());
     let problems = problems_of(&snapshot, entry);
+    let request = request_of(context, entry);
+    let told = Told { entry, form, request, problems };
     if json {
-        context.output.json(&as_json(entry, &form, &problems));
+        context.output.json(&as_json(&told));
     } else {
-        context.output.print(&page(entry, &form, &problems));
+        context.output.print(&page(&told));
     }
     Ok(OK)
 }
@@ -50,6 +53,34 @@ fn unusable(snapshot: &Snapshot, name: &str) -> Option<Failure> {
         Some(help) => failure.hint(help.clone()),
         None => failure,
     })
+}
+
+/// Everything that is told of a skill.
+struct Told<'a> {
+    entry: &'a Entry,
+    form: Form,
+    request: Option<Request>,
+    problems: Vec<&'a Problem>,
+}
+
+/// What a skill asks of the sandbox.
+struct Request {
+    asked: Vec<String>,
+    /// Why it does not get that, if it does not.
+    refusal: Option<Failure>,
+}
+
+fn request_of(context: &Context, entry: &Entry) -> Option<Request> {
+    let asked = entry.manifest.gate.requirements()?.sandbox.parts();
+    if asked.is_empty() {
+        return None;
+    }
+    let granted = || {
+        let settings = context.run_settings(entry)?;
+        let granted = settings.granted(&context.executor(None)?);
+        granted.map_err(|error| Failure::of(&error).hint(remedy(entry, &error)))
+    };
+    Some(Request { asked, refusal: granted().err() })
 }
 
 /// How the catalog shows a skill, and at what cost.
@@ -84,7 +115,16 @@ fn problems_of<'a>(snapshot: &'a Snapshot, entry: &Entry) -> Vec<&'a Problem> {
     snapshot.problems.iter().filter(about).collect()
 }
 
-fn as_json(entry: &Entry, form: &Form, problems: &[&Problem]) -> Value {
+fn as_json(told: &Told<'_>) -> Value {
+    let Told { entry, form, request, problems } = told;
+    let request = request.as_ref().map(|Request { asked, refusal }| {
+        json!({
+            "asked": asked,
+            "granted": refusal.is_none(),
+            "reason": refusal.as_ref().map(ToString::to_string),
+            "remedy": refusal.as_ref().and_then(|it| it.hint.as_ref()),
+        })
+    });
     let blocks: Vec<Value> = entry
         .verdict
         .blocks
@@ -99,6 +139,7 @@ fn as_json(entry: &Entry, form: &Form, problems: &[&Problem]) -> Value {
         "eligible": entry.verdict.is_eligible(),
         "blocks": blocks,
         "missing": entry.verdict.missing(),
+        "sandbox": request,
         "catalog": { "form": form.name, "tokens": form.tokens },
         "model_visible": entry.is_model_visible(),
         "user_invocable": entry.is_user_invocable(),
@@ -106,7 +147,8 @@ fn as_json(entry: &Entry, form: &Form, problems: &[&Problem]) -> Value {
     })
 }
 
-fn page(entry: &Entry, form: &Form, problems: &[&Problem]) -> String {
+fn page(told: &Told<'_>) -> String {
+    let Told { entry, form, request, problems } = told;
     let mut text = format!("{}\n", styled(style::NAME, plain(entry.name.as_str())));
     let mut step = |name: &str, value: String| {
         text.push_str(&format!("{}  {value}\n", styled(style::DIM, format!("{name:>9}"))));
@@ -126,6 +168,17 @@ fn page(entry: &Entry, form: &Form, problems: &[&Problem]) -> String {
             step("because", plain(&block.to_string()));
             if let Some(remedy) = entry.remedy(block) {
                 step("remedy", plain(&remedy));
+            }
+        }
+    }
+    if let Some(Request { asked, refusal }) = request {
+        step("asks for", plain(&asked.join(", ")));
+        match refusal {
+            None => step("granted", styled(style::GOOD, "yes")),
+            Some(refusal) => {
+                step("granted", styled(style::WARN, "no"));
+                step("because", plain(&refusal.to_string()));
+                refusal.hint.iter().for_each(|hint| step("remedy", plain(hint)));
             }
         }
     }

@@ -112,6 +112,10 @@ fn page(entry: &Entry, tree: &Tree, digest: &str, width: usize) -> String {
                 line(name, plain(&list.join(", ")));
             }
         }
+        let asked = requirements.sandbox.parts();
+        if !asked.is_empty() {
+            line("asks for", plain(&asked.join(", ")));
+        }
     }
     text.push_str(&files_of(tree));
     text

@@ -1,0 +1,104 @@
+//! What skills may have of the network and the machine: settings for all, settings for one, and
+//! what the skill itself asks for.
+
+use std::time::Duration;
+
+use metier_skill::discover::Source;
+use metier_skill::header::{NetworkRequest, SandboxRequest};
+use metier_skill::library::Entry;
+use metier_workspace::executor::Network;
+use metier_workspace::grant::{Asked, BeyondError};
+use metier_workspace::proxy::AllowList;
+
+use crate::context::Context;
+use crate::failure::{Failure, USAGE};
+
+/// A mebibyte.
+pub(crate) const MEBIBYTE: u64 = 1 << 20;
+
+impl Context {
+    /// The network that a skill may have: its own setting, or that for all.
+    ///
+    /// # Errors
+    ///
+    /// When the setting is none of `none`, `host` and a list of addresses.
+    pub(crate) fn network(&self, entry: &Entry) -> Result<Network, Failure> {
+        let own = format!("skills.entries.{}.network", settings_key(entry));
+        let name = if self.settings.values.contains_key(&own) { &own } else { "exec.network" };
+        network_of(self.settings.list(name)).map_err(|failure| {
+            failure.hint(format!("`{name}` is `none`, `host` or a list of `host:port`"))
+        })
+    }
+}
+
+/// What a skill asks for.
+///
+/// # Errors
+///
+/// When it asks for an address that is none.
+pub(crate) fn asked_by(entry: &Entry) -> Result<Asked, Failure> {
+    let Some(requirements) = entry.manifest.gate.requirements() else {
+        return Ok(Asked::default());
+    };
+    let SandboxRequest { network, timeout, memory_mb, processes } = &requirements.sandbox;
+    let network = match network {
+        None => None,
+        Some(NetworkRequest::None) => Some(Network::None),
+        Some(NetworkRequest::Host) => Some(Network::Host),
+        Some(NetworkRequest::Listed(list)) => Some(network_of(list).map_err(|failure| {
+            failure.hint(format!("ask the author of `{}` to mend `sandbox.network`", entry.name))
+        })?),
+    };
+    Ok(Asked {
+        network,
+        timeout: timeout.map(Duration::from_secs),
+        memory: memory_mb.map(|count| count.saturating_mul(MEBIBYTE)),
+        processes: *processes,
+    })
+}
+
+/// How to allow what a skill asks for, for those who agree with it.
+pub(crate) fn remedy(entry: &Entry, error: &BeyondError) -> String {
+    let setting = match error {
+        BeyondError::Network { asked, .. } => {
+            let key = toml_key(settings_key(entry));
+            let words: Vec<&str> = asked.split(' ').collect();
+            let value = match words[..] {
+                ["host"] => format!("{asked:?}"),
+                _ => format!("{words:?}"),
+            };
+            format!("skills.entries.{key}.network = {value}")
+        }
+        BeyondError::Timeout { asked, .. } => format!("exec.max_timeout = {asked}"),
+        BeyondError::Memory { asked, .. } => format!("exec.memory_mb = {asked}"),
+        BeyondError::Processes { asked, .. } => format!("exec.processes = {asked}"),
+        _ => return "change the settings under `exec`".to_owned(),
+    };
+    format!("if it should have that, set `{setting}`")
+}
+
+/// The key of a skill in `skills.entries`. A skill of a project or plugin cannot claim that of
+/// another one.
+pub(crate) fn settings_key(entry: &Entry) -> &str {
+    let is_own = !matches!(entry.source, Source::Project | Source::Plugin);
+    let claimed = entry.manifest.gate.requirements().and_then(|it| it.skill_key.as_deref());
+    claimed.filter(|_| is_own).unwrap_or(entry.name.as_str())
+}
+
+fn network_of(words: &[String]) -> Result<Network, Failure> {
+    match words {
+        [] => Ok(Network::None),
+        [word] if word == "none" => Ok(Network::None),
+        [word] if word == "host" => Ok(Network::Host),
+        list => match AllowList::parse(list) {
+            Ok(allowed) => Ok(Network::Listed(allowed, list.to_vec())),
+            Err(error) => Err(Failure { code: USAGE, ..Failure::brief(&error) }),
+        },
+    }
+}
+
+/// A key as it is written in TOML.
+fn toml_key(key: &str) -> String {
+    let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    if key.bytes().all(is_bare) { key.to_owned() } else { format!("{key:?}") }
+}

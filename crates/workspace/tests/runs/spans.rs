@@ -1,7 +1,7 @@
 //! What a run tells whoever traces it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ fn every_step_is_a_span(bench: &Bench) -> Result<(), Failed> {
         "caller > workspace.collect > workspace.inline",
         "workspace.cleanup",
     ];
-    assert_eq!(seen.lock().unwrap().ours(), expected);
+    assert_eq!(lock(&seen).ours(), expected);
     Ok(())
 }
 
@@ -66,7 +66,15 @@ struct Seen {
     used: Vec<u64>,
 }
 
+fn lock(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
+    seen.lock().expect("nobody has panicked")
+}
+
 impl Seen {
+    fn way(&self, id: u64) -> Option<&String> {
+        self.ways.get(usize::try_from(id).ok()?.checked_sub(1)?)
+    }
+
     /// The ways to spans that somebody was in. Libraries trace too; those are passed over.
     fn ours(&self) -> Vec<&str> {
         let used = (1..).zip(&self.ways).filter(|(id, _)| self.used.contains(id));
@@ -81,11 +89,11 @@ impl Subscriber for Tracer {
     }
 
     fn new_span(&self, span: &Attributes<'_>) -> Id {
-        let mut seen = self.seen.lock().unwrap();
+        let mut seen = lock(&self.seen);
         let here = seen.entered.get(&thread::current().id()).and_then(|it| it.last().copied());
         let parent = span.parent().map(Id::into_u64).or(here.filter(|_| span.is_contextual()));
         let name = span.metadata().name();
-        let way = match parent.and_then(|id| seen.ways.get(usize::try_from(id).unwrap() - 1)) {
+        let way = match parent.and_then(|id| seen.way(id)) {
             Some(way) => format!("{way} > {name}"),
             None => name.to_owned(),
         };
@@ -94,13 +102,13 @@ impl Subscriber for Tracer {
     }
 
     fn enter(&self, span: &Id) {
-        let mut seen = self.seen.lock().unwrap();
+        let mut seen = lock(&self.seen);
         seen.entered.entry(thread::current().id()).or_default().push(span.into_u64());
         seen.used.push(span.into_u64());
     }
 
     fn exit(&self, span: &Id) {
-        let mut seen = self.seen.lock().unwrap();
+        let mut seen = lock(&self.seen);
         let entered = seen.entered.entry(thread::current().id()).or_default();
         entered.retain(|id| *id != span.into_u64());
     }

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 pub struct TestEnv {
     root: TempDir,
     /// The binary, with what comes before it.
-    command: Vec<PathBuf>,
+    words: Vec<PathBuf>,
     variables: Vec<(String, String)>,
 }
 
@@ -56,7 +56,12 @@ impl TestEnv {
         for folder in ["home", "project", "bin"] {
             fs::create_dir(root.path().join(folder)).expect("a folder in it");
         }
-        Self { root, command: vec![binary.into()], variables: Vec::new() }
+        Self { root, words: vec![binary.into()], variables: Vec::new() }
+    }
+
+    /// The binary.
+    pub fn binary(&self) -> &Path {
+        self.words.last().expect("there is always the binary")
     }
 
     /// The folder everything is in, with links resolved.
@@ -84,7 +89,7 @@ impl TestEnv {
     /// Runs the binary through another program, which takes it as its last argument.
     #[must_use]
     pub fn through(mut self, program: &[&str]) -> Self {
-        self.command.splice(0..0, program.iter().map(PathBuf::from));
+        self.words.splice(0..0, program.iter().map(PathBuf::from));
         self
     }
 
@@ -122,24 +127,36 @@ impl TestEnv {
         arguments: impl IntoIterator<Item = A>,
         input: &str,
     ) -> Outcome {
-        let mut child = Command::new(&self.command[0])
-            .args(&self.command[1..])
-            .args(arguments)
-            .current_dir(folder)
+        let mut command = self.command(&self.words[0]);
+        command.args(&self.words[1..]).args(arguments).current_dir(folder);
+        self.finish(command, input)
+    }
+
+    /// A program that starts in the project with the variables of this place, and with no others.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .current_dir(self.project())
             .env_clear()
             .env("HOME", self.home())
             .env("PATH", self.root().join("bin"))
             .env("METIER_HOME", self.home().join(".metier"))
-            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Runs a command to its end, with some text on standard input.
+    pub fn finish(&self, mut command: Command, input: &str) -> Outcome {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .expect("the binary starts");
+            .expect("the command starts");
         let mut stdin = child.stdin.take().expect("standard input is a pipe");
         let _closed_early = stdin.write_all(input.as_bytes());
         drop(stdin);
-        let output = child.wait_with_output().expect("the binary ends");
+        let output = child.wait_with_output().expect("the command ends");
         Outcome {
             code: output.status.code().unwrap_or(-1),
             stdout: self.without_paths(&output.stdout),
@@ -148,7 +165,7 @@ impl TestEnv {
     }
 
     /// Output with the folders of this test replaced by `[HOME]`, `[PROJECT]` and `[ROOT]`.
-    fn without_paths(&self, bytes: &[u8]) -> String {
+    pub fn without_paths(&self, bytes: &[u8]) -> String {
         let mut text = String::from_utf8_lossy(bytes).into_owned();
         for (path, word) in
             [(self.home(), "[HOME]"), (self.project(), "[PROJECT]"), (self.root(), "[ROOT]")]

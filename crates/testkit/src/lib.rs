@@ -1,5 +1,5 @@
-//! For tests: a hermetic environment to run the real binary in, a loopback server, the corpus,
-//! and the way a test says that it could not run.
+//! For tests: a hermetic environment to run the real binary in, a terminal, a loopback server, the
+//! corpus, and the way a test says that it could not run.
 #![expect(
     clippy::disallowed_methods,
     reason = "tests start the binary and read their own switches"
@@ -8,8 +8,10 @@
 mod corpus;
 mod environment;
 pub mod server;
+mod terminal;
 mod user;
 
 pub use corpus::{corpus, report, skip};
 pub use environment::{Outcome, TestEnv};
+pub use terminal::Terminal;
 pub use user::{as_root_of_a_container, run_as_ordinary_user, run_as_root_of_a_container};

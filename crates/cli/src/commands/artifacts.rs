@@ -14,17 +14,19 @@ use tokio::io::AsyncReadExt;
 use crate::args::{ArtifactsArgs, ArtifactsCommand};
 use crate::context::Context;
 use crate::failure::{Failure, OK};
-use crate::output::{Align, Column, Table, counted, plain, size, style};
-use crate::runs::{block_on, owner_of};
+use crate::output::{Align, Column, Table, counted, kind, plain, size, style};
+use crate::runs::{block_on, key_of, owner_of};
 
 /// Bytes that are copied at a time.
 const CHUNK: usize = 64 << 10;
 
 /// Does what was asked with artifacts.
 pub(super) fn run(arguments: &ArtifactsArgs, context: &Context) -> Result<u8, Failure> {
-    let owner = owner_of(&context.session(arguments.session.as_deref())?)?;
-    let store = context.artifacts()?;
-    let asked = Asked { context, store, owner, json: arguments.json };
+    let session = arguments.session.as_deref();
+    // Artifacts outlive the workspace of their session.
+    let key = session.map(key_of).map_or_else(|| context.session(None), Ok)?;
+    let (store, owner) = (context.artifacts()?, owner_of(&key)?);
+    let asked = Asked { context, store, owner, session, json: arguments.json };
     block_on(async {
         match &arguments.command {
             ArtifactsCommand::List => asked.list().await,
@@ -39,6 +41,8 @@ struct Asked<'a> {
     context: &'a Context,
     store: DirectoryStore,
     owner: Owner,
+    /// The session that was named.
+    session: Option<&'a str>,
     json: bool,
 }
 
@@ -47,6 +51,9 @@ impl Asked<'_> {
         let mut listed = Vec::new();
         for scope in [self.owner.session_scope(), self.owner.user_scope()] {
             listed.extend(self.store.list(&scope).await.map_err(|error| Failure::brief(&error))?);
+        }
+        if listed.is_empty() {
+            self.context.session(self.session)?;
         }
         if self.json {
             let values = listed.iter().map(|it| {
@@ -69,7 +76,7 @@ impl Asked<'_> {
                 (style::NAME, plain(&it.name)),
                 (style::DIM, it.newest.version.to_string()),
                 (style::DIM, size(it.newest.size)),
-                (style::DIM, plain(&it.newest.mime_type)),
+                (style::DIM, plain(kind(&it.newest.mime_type))),
             ]);
         }
         if !listed.is_empty() {

@@ -12,7 +12,7 @@ use tokio::io::AsyncReadExt;
 use crate::args::ReadArgs;
 use crate::context::Context;
 use crate::failure::{Failure, OK};
-use crate::runs::{block_on, owner_of};
+use crate::runs::{block_on, key_of, owner_of};
 
 /// Bytes that are written at a time.
 const CHUNK: usize = 64 << 10;
@@ -63,7 +63,9 @@ fn open_of_skill(arguments: &ReadArgs, context: &Context, path: &str) -> Result<
 fn load(arguments: &ReadArgs, context: &Context) -> Result<Vec<u8>, Failure> {
     let reference = ArtifactRef::parse(&arguments.reference)
         .map_err(|error| Failure::usage(error.to_string()))?;
-    let key = context.session(arguments.session.as_deref())?;
+    // Artifacts outlive the workspace of their session.
+    let named = arguments.session.as_deref().map(key_of);
+    let key = named.map_or_else(|| context.session(None), Ok)?;
     let artifact = reference.key(&owner_of(&key)?);
     let store = context.artifacts()?;
     block_on(async {

@@ -1,6 +1,8 @@
 //! Everything that is printed goes through here: one place knows the terminal.
 
+mod kind;
 mod plain;
+mod screen;
 mod table;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -12,7 +14,9 @@ use metier_skill::diagnostic::Severity;
 use metier_skill::problem::Problem;
 use serde::{Serialize, Serializer};
 
+pub(crate) use kind::kind;
 pub(crate) use plain::{plain, plain_block, wrapped};
+pub(crate) use screen::{Abilities, Screen};
 pub(crate) use table::{Align, Column, Table, bar};
 
 use crate::args::Color;
@@ -73,6 +77,11 @@ impl Output {
         Self { color, quiet, width: width.clamp(*WIDTHS.start(), *WIDTHS.end()) }
     }
 
+    /// Whether nothing but the answer is wanted.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Columns there are.
     pub(crate) fn width(&self) -> usize {
         self.width
@@ -112,6 +121,15 @@ impl Output {
         }
     }
 
+    /// Says something that begins with a word of ours. Whatever the text is, it cannot be taken for
+    /// more than one line.
+    pub(crate) fn note(&self, style: Style, word: &str, text: &str) {
+        let size = terminal_size::terminal_size_of(io::stderr());
+        let width = size.map_or(usize::MAX, |(width, _)| usize::from(width.0).max(*WIDTHS.start()));
+        let line = plain::hanging(&format!("{word}{}", plain(text)), width);
+        self.say(&format!("{}{}", styled(style, word), &line[word.len()..]));
+    }
+
     /// Says what is wrong, a line each.
     pub(crate) fn problems<'a>(&self, problems: impl IntoIterator<Item = &'a Problem>) {
         for problem in problems {
@@ -141,6 +159,14 @@ impl Output {
     pub(crate) fn is_colored(&self) -> bool {
         match self.color {
             ColorChoice::Auto => AutoStream::choice(&io::stdout()) != ColorChoice::Never,
+            choice => choice != ColorChoice::Never,
+        }
+    }
+
+    /// The same for standard error.
+    pub(crate) fn is_error_colored(&self) -> bool {
+        match self.color {
+            ColorChoice::Auto => AutoStream::choice(&io::stderr()) != ColorChoice::Never,
             choice => choice != ColorChoice::Never,
         }
     }

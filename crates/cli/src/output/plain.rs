@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Text on one line, with everything that is not visible written out.
 pub(crate) fn plain(text: &str) -> String {
@@ -36,6 +36,25 @@ pub(crate) fn wrapped(text: &str, width: usize) -> String {
     lines
 }
 
+/// A line in columns of a terminal: what does not fit goes on below, set in, so that no part of a
+/// name can look like a line of its own.
+pub(crate) fn hanging(line: &str, width: usize) -> String {
+    const INDENT: usize = 2;
+    let mut text = String::with_capacity(line.len());
+    let mut used = 0;
+    for character in line.chars() {
+        let needed = character.width().unwrap_or_default();
+        if used + needed > width {
+            text.push('\n');
+            text.push_str(&" ".repeat(INDENT));
+            used = INDENT;
+        }
+        text.push(character);
+        used += needed;
+    }
+    text
+}
+
 fn escaped(text: &str, keep_lines: bool) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
@@ -43,16 +62,20 @@ fn escaped(text: &str, keep_lines: bool) -> String {
         match character {
             '\r' if keep_lines && characters.peek() == Some(&'\n') => {}
             '\n' | '\t' if keep_lines => safe.push(character),
-            _ if is_unsafe(character) => {
-                let _infallible = write!(safe, "\\u{{{:x}}}", u32::from(character));
-            }
+            _ if is_unsafe(character) => write_out(character, &mut safe),
             _ => safe.push(character),
         }
     }
     safe
 }
 
-fn is_unsafe(character: char) -> bool {
+/// Writes a character as its number.
+pub(super) fn write_out(character: char, to: &mut String) {
+    let _infallible = write!(to, "\\u{{{:x}}}", u32::from(character));
+}
+
+/// Whether a character is not what it looks like, or drives a terminal.
+pub(super) fn is_unsafe(character: char) -> bool {
     character.is_control()
         || matches!(character,
             '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
@@ -68,6 +91,13 @@ mod tests {
     fn lines_break_at_spaces_and_by_columns() {
         assert_eq!(wrapped("one two three", 7), "one two\nthree");
         assert_eq!(wrapped("技能 技能", 5), "技能\n技能");
+    }
+
+    #[test]
+    fn what_does_not_fit_goes_on_set_in() {
+        assert_eq!(hanging("short", 5), "short");
+        assert_eq!(hanging("a long name", 6), "a long\n   nam\n  e");
+        assert_eq!(hanging("技能技能", 5), "技能\n  技\n  能");
     }
 
     #[test]

@@ -47,7 +47,8 @@ fn a_command_runs_and_its_files_are_listed() {
     2
     ----- stderr
     FILE                   SIZE  TYPE
-    workspace://out/t.csv   4 B  table
+    workspace://out/t.csv   4 B  CSV table
+    in [HOME]/.metier/workspaces/metier/local/one-0
     exit 0 · [TIME] · sandbox (full) · session one
     ");
 }
@@ -64,6 +65,7 @@ fn a_file_is_kept_and_read_again() {
     ----- stderr
     FILE                   SIZE  TYPE
     workspace://out/n.txt   6 B  text
+    in [HOME]/.metier/workspaces/metier/local/one-0
     kept artifact://out/n.txt@0
     exit 0 · [TIME] · sandbox (full) · session one
     ");
@@ -84,7 +86,7 @@ fn a_file_is_kept_and_read_again() {
     exit 0
     ----- stdout
     NAME       VERSION  SIZE  TYPE
-    out/n.txt        0   6 B  text/plain
+    out/n.txt        0   6 B  text
     ----- stderr
     1 artifact
     ");

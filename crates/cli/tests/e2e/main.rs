@@ -18,6 +18,7 @@ mod lint;
 mod lint_fix;
 mod lint_formats;
 mod list;
+mod live;
 mod new_skill;
 mod reference;
 mod reference_defects;

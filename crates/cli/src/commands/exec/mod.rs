@@ -1,17 +1,18 @@
 //! `metier exec`.
 
+mod live;
 mod report;
 mod request;
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
 
-use metier_sandbox::{Cancel, Stream};
+use metier_sandbox::Cancel;
 use metier_skill::library::{Entry, Snapshot};
-use metier_workspace::executor::Live;
 use metier_workspace::{RunError, RunOrder, RunOutput, RunRequest};
 use serde::Serialize;
 
+use self::live::Live;
+use self::report::Place;
 use crate::args::ExecArgs;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -22,6 +23,8 @@ use crate::runs::{block_on, key_of};
 const TIMED_OUT: u8 = 124;
 /// What a shell adds to the number of a signal.
 const SIGNALLED: i32 = 128;
+/// The exit code after Ctrl-C, as shells have it.
+const INTERRUPTED: u8 = 130;
 
 /// The answer with the session it was given in.
 #[derive(Serialize)]
@@ -40,18 +43,27 @@ pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure
     settings.host_inputs.extend(named_files);
     let trees = context.trees(&snapshot, &skills_of(&request, &snapshot))?;
     let runner = context.runner(arguments.executor)?;
+    // What runs left behind whose metier was killed.
+    metier_sandbox::remove_leftovers();
     let session = arguments.session.clone().unwrap_or_else(new_session);
     let order = RunOrder { key: key_of(&session), request, trees, settings };
     let cancel = Cancel::new()?;
-    let live = if arguments.json { silent() } else { passing_on() };
-    let output = block_on(async {
+    let live = (!arguments.json).then(|| Live::begin(context));
+    let taker = live.as_ref().map_or_else(|| Box::new(|_, _: &[u8]| {}) as _, Live::taker);
+    let result = block_on(async {
         stop_on_interrupt(cancel.clone());
-        runner.run(order, live, cancel).await.map_err(|error| failure(&error, entry))
-    })?;
+        runner.run(order, taker, cancel).await.map_err(|error| failure(&error, entry))
+    });
+    if let Some(live) = live {
+        live.end();
+    }
+    let output = result?;
     if arguments.json {
         context.output.json(&Answer { session: &session, output: &output });
     } else {
-        report::print(context, &session, &output);
+        let workspace = runner.workspaces.workspace(&key_of(&session))?;
+        let place = Place { session: &session, folder: workspace.root() };
+        report::print(context, &place, &output);
     }
     Ok(exit_code(&output))
 }
@@ -69,21 +81,6 @@ fn new_session() -> String {
     format!("s-{}", &id[id.len() - 12..])
 }
 
-fn silent() -> Live {
-    Box::new(|_, _| {})
-}
-
-/// Output goes where the command's output would go.
-fn passing_on() -> Live {
-    Box::new(|stream, bytes| {
-        // A reader that has seen enough is no error.
-        let _closed = match stream {
-            Stream::Output => io::stdout().write_all(bytes).and_then(|()| io::stdout().flush()),
-            Stream::Error => io::stderr().write_all(bytes),
-        };
-    })
-}
-
 /// Ctrl-C ends the command, and what it made so far is still collected.
 fn stop_on_interrupt(cancel: Cancel) {
     tokio::spawn(async move {
@@ -96,6 +93,9 @@ fn stop_on_interrupt(cancel: Cancel) {
 fn exit_code(output: &RunOutput) -> u8 {
     if output.timed_out {
         return TIMED_OUT;
+    }
+    if output.cancelled {
+        return INTERRUPTED;
     }
     let code = output.exit_code.or(output.signal.map(|signal| SIGNALLED + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)

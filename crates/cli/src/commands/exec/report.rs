@@ -1,28 +1,44 @@
 //! What a person sees after a run: the files, and what was remarkable.
 
+use std::path::Path;
+
 use metier_workspace::RunOutput;
-use metier_workspace::request::OutputFile;
+use metier_workspace::request::{Confinement, OutputFile};
 
 use crate::context::Context;
-use crate::output::{Align, Column, Table, plain, size, style, styled};
+use crate::output::{Align, Column, Table, kind, plain, size, style, styled};
+
+/// Where a run took place.
+pub(super) struct Place<'a> {
+    /// The session.
+    pub session: &'a str,
+    /// The folder of its workspace.
+    pub folder: &'a Path,
+}
 
 /// Says how a run went. The command's own output has been shown already.
-pub(super) fn print(context: &Context, session: &str, output: &RunOutput) {
-    let say = |text: &str| context.output.say(text);
+pub(super) fn print(context: &Context, place: &Place<'_>, output: &RunOutput) {
+    let out = &context.output;
     if !output.output_files.is_empty() {
-        say(table(&output.output_files).render(context.output.width()).trim_end());
+        out.say(table(&output.output_files).render(out.width()).trim_end());
+        out.note(style::DIM, "in ", &place.folder.display().to_string());
     }
     for kept in &output.artifact_files {
-        say(&format!("{} {}", styled(style::GOOD, "kept"), plain(&kept.reference)));
+        out.note(style::GOOD, "kept ", &kept.reference);
     }
     for warning in &output.warnings {
-        say(&format!("{}: {}", styled(style::WARN, "warning"), plain(warning)));
+        out.note(style::WARN, "warning: ", warning);
     }
     for denial in &output.denials {
-        let (kind, what) = (denial.kind.replace('_', " "), plain(&denial.what));
-        say(&format!("{}: {kind}: {what}", styled(style::WARN, "refused")));
+        let what = format!("{}: {}", denial.kind.replace('_', " "), denial.what);
+        out.note(style::WARN, "refused: ", &what);
     }
-    say(&styled(style::DIM, summary(session, output)));
+    if let Some(remark) = remark(&output.confinement) {
+        out.note(style::WARN, "not confined: ", &remark);
+    }
+    let (style, ending) = ending(output);
+    let rest = summary(place.session, output);
+    out.say(&format!("{} {}", styled(style, ending), styled(style::DIM, rest)));
 }
 
 fn table(files: &[OutputFile]) -> Table {
@@ -36,42 +52,42 @@ fn table(files: &[OutputFile]) -> Table {
         table.row(vec![
             (style::NAME, plain(&file.reference)),
             (style::DIM, size(file.size_bytes)),
-            (style::DIM, kind(&file.mime_type)),
+            (style::DIM, plain(kind(&file.mime_type))),
         ]);
     }
     table
 }
 
-/// A type as people call it.
-fn kind(mime: &str) -> String {
-    match mime {
-        "text/csv" | "text/tab-separated-values" => "table".to_owned(),
-        "text/plain" => "text".to_owned(),
-        "application/octet-stream" => "data".to_owned(),
-        _ => match mime.split_once('/') {
-            Some(("image", format)) => format!("image ({})", format.trim_end_matches("+xml")),
-            Some((_, format)) if format.len() <= 12 => format.to_owned(),
-            _ => mime.to_owned(),
-        },
+/// What of others was not kept from the command, if that is not everything.
+fn remark(confinement: &Confinement) -> Option<String> {
+    let mut lacks: Vec<String> =
+        confinement.not_promised.iter().map(|it| (*it).to_owned()).collect();
+    match confinement.network.as_str() {
+        "none" => {}
+        "host" if lacks.iter().any(|it| it == "network") => {}
+        "host" => lacks.push("network".to_owned()),
+        addresses => lacks.push(format!("network to {addresses}")),
+    }
+    (!lacks.is_empty()).then(|| lacks.join(", "))
+}
+
+/// How the command ended.
+fn ending(output: &RunOutput) -> (anstyle::Style, String) {
+    match (output.timed_out, output.cancelled, output.exit_code, output.signal) {
+        (true, ..) => (style::BAD, "time was up".to_owned()),
+        (_, true, ..) => (style::WARN, "cancelled".to_owned()),
+        (_, _, Some(0), _) => (style::GOOD, "exit 0".to_owned()),
+        (_, _, Some(code), _) => (style::BAD, format!("exit {code}")),
+        (_, _, _, Some(signal)) => (style::BAD, format!("ended by signal {signal}")),
+        _ => (style::BAD, "ended".to_owned()),
     }
 }
 
 fn summary(session: &str, output: &RunOutput) -> String {
-    let ending = match (output.timed_out, output.cancelled, output.exit_code, output.signal) {
-        (true, ..) => "time was up".to_owned(),
-        (_, true, ..) => "cancelled".to_owned(),
-        (_, _, Some(code), _) => format!("exit {code}"),
-        (_, _, _, Some(signal)) => format!("ended by signal {signal}"),
-        _ => "ended".to_owned(),
-    };
     let confinement = match output.confinement.level {
         Some(level) => format!("sandbox ({level})"),
         None => output.confinement.executor.to_owned(),
     };
     let seconds = f64::from(u32::try_from(output.duration_ms).unwrap_or(u32::MAX)) / 1000.0;
-    let lacks = match output.confinement.not_promised.as_slice() {
-        [] => String::new(),
-        lacks => format!(" · not confined: {}", lacks.join(", ")),
-    };
-    format!("{ending} · {seconds:.2} s · {confinement} · session {}{lacks}", plain(session))
+    format!("· {seconds:.2} s · {confinement} · session {}", plain(session))
 }

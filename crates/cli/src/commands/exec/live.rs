@@ -1,0 +1,247 @@
+//! What a person sees while a command runs: what it writes, as it comes, and a sign of life when it
+//! writes nothing.
+//!
+//! Into files and pipes everything goes as it is. A terminal gets what [`Screen`] lets pass; where
+//! both streams go to one, lines of standard error have a bar in front of them.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use metier_sandbox::Stream;
+use metier_workspace::executor;
+
+use crate::context::Context;
+use crate::output::{Abilities, Screen, style, styled};
+
+/// How long a command is silent before there is a sign of life, and how often that changes.
+const SILENCE: Duration = Duration::from_secs(1);
+const TICK: Duration = Duration::from_millis(100);
+/// The sign of life.
+const FRAMES: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+/// Goes to the beginning of the line and erases it.
+const ERASE: &str = "\r\u{1b}[K";
+/// In front of lines of standard error, where both streams are on one terminal.
+const BAR: &str = "│ ";
+
+/// Shows what a command writes.
+#[derive(Debug)]
+pub(super) struct Live {
+    shared: Arc<Shared>,
+    ticker: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    view: Mutex<View>,
+    /// Is told when the command has ended.
+    ended: Condvar,
+}
+
+/// What is on the terminal.
+#[derive(Debug)]
+struct View {
+    /// The streams that go to a terminal.
+    output: Option<Screen>,
+    error: Option<Screen>,
+    /// Whether standard error has ended its last line, wherever it goes.
+    error_has_ended_line: bool,
+    /// The stream that wrote last.
+    last: Stream,
+    is_colored: bool,
+    /// Whether a line can be erased.
+    moves: bool,
+    /// Whether metier has no lines of its own.
+    is_quiet: bool,
+    started: Instant,
+    silent_since: Instant,
+    /// Whether the sign of life is there.
+    is_status_shown: bool,
+    has_ended: bool,
+}
+
+/// How a stream was before it wrote.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    is_colored: bool,
+    is_in_line: bool,
+}
+
+impl Live {
+    /// Gets ready for a command to begin.
+    pub(super) fn begin(context: &Context) -> Self {
+        let output = &context.output;
+        let moves = context.environment.variable("TERM").is_some_and(|it| it != "dumb");
+        let screen = |is_terminal: bool, colors: bool| {
+            is_terminal.then(|| Screen::new(Abilities { colors: colors && moves, moves }))
+        };
+        let view = View {
+            output: screen(io::stdout().is_terminal(), output.is_colored()),
+            error: screen(io::stderr().is_terminal(), output.is_error_colored()),
+            error_has_ended_line: true,
+            last: Stream::Output,
+            is_colored: output.is_error_colored(),
+            moves,
+            is_quiet: output.is_quiet(),
+            started: Instant::now(),
+            silent_since: Instant::now(),
+            is_status_shown: false,
+            has_ended: false,
+        };
+        let has_status = moves && view.is_shared() && !view.is_quiet;
+        let shared = Arc::new(Shared { view: Mutex::new(view), ended: Condvar::new() });
+        let ticking = Arc::clone(&shared);
+        let ticker = has_status.then(|| thread::spawn(move || ticking.tick()));
+        Self { shared, ticker }
+    }
+
+    /// What takes the output of the command.
+    pub(super) fn taker(&self) -> executor::Live {
+        let shared = Arc::clone(&self.shared);
+        Box::new(move |stream, bytes| shared.lock().take(stream, bytes))
+    }
+
+    /// Leaves the terminal as metier's own lines need it: at the beginning of a line, in its own
+    /// colours.
+    pub(super) fn end(self) {
+        self.shared.lock().has_ended = true;
+        self.shared.ended.notify_all();
+        if let Some(ticker) = self.ticker {
+            // It has nothing to say.
+            let _panicked = ticker.join();
+        }
+        self.shared.lock().end();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, View> {
+        self.view.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tick(&self) {
+        let mut view = self.lock();
+        while !view.has_ended {
+            let waited = self.ended.wait_timeout(view, TICK);
+            view = waited.unwrap_or_else(PoisonError::into_inner).0;
+            view.show_status();
+        }
+    }
+}
+
+impl View {
+    /// Whether both streams are on one terminal.
+    fn is_shared(&self) -> bool {
+        self.output.is_some() && self.error.is_some()
+    }
+
+    fn is_at_start(&self) -> bool {
+        let last = if self.last == Stream::Output { &self.output } else { &self.error };
+        last.as_ref().is_none_or(Screen::is_at_start)
+    }
+
+    fn take(&mut self, stream: Stream, bytes: &[u8]) {
+        self.silent_since = Instant::now();
+        if stream == Stream::Error {
+            self.error_has_ended_line = bytes.ends_with(b"\n");
+        }
+        self.pass(stream, bytes, |screen| screen.pass(bytes));
+    }
+
+    /// Shows what the screen of a stream lets pass; without one, all there is.
+    fn pass(&mut self, stream: Stream, bytes: &[u8], pass: impl FnOnce(&mut Screen) -> String) {
+        let (is_shared, is_new) = (self.is_shared(), self.last != stream);
+        // A line belongs to one stream.
+        let end_of_line = if is_new && !self.is_at_start() { "\n" } else { "" };
+        let Some(screen) = self.screen(stream) else { return write(stream, bytes) };
+        let before = Before {
+            is_colored: screen.is_colored(),
+            is_in_line: !screen.is_at_start() && !is_new,
+        };
+        let text = pass(screen);
+        if text.is_empty() {
+            return;
+        }
+        self.erase_status();
+        if !is_shared {
+            return write(stream, text.as_bytes());
+        }
+        self.last = stream;
+        let text = match stream {
+            Stream::Output => text,
+            Stream::Error => self.barred(&text, before),
+        };
+        write(stream, format!("{end_of_line}{text}").as_bytes());
+    }
+
+    /// Puts a bar in front of every line.
+    fn barred(&self, text: &str, before: Before) -> String {
+        let is_plain = !self.is_colored || before.is_colored || text.contains('\u{1b}');
+        let bar = if is_plain { BAR.to_owned() } else { styled(style::BAD, BAR) };
+        let mut barred = String::with_capacity(text.len() + bar.len());
+        let mut is_in_line = before.is_in_line;
+        for piece in text.split_inclusive(['\n', '\r']) {
+            if !is_in_line && piece != "\n" {
+                barred.push_str(&bar);
+            }
+            barred.push_str(piece);
+            is_in_line = !piece.ends_with(['\n', '\r']);
+        }
+        barred
+    }
+
+    fn screen(&mut self, stream: Stream) -> Option<&mut Screen> {
+        match stream {
+            Stream::Output => self.output.as_mut(),
+            Stream::Error => self.error.as_mut(),
+        }
+    }
+
+    fn show_status(&mut self) {
+        // Nothing is written into a line that the command has begun.
+        if self.has_ended || !self.is_at_start() || self.silent_since.elapsed() < SILENCE {
+            return;
+        }
+        let elapsed = self.started.elapsed();
+        let frame = elapsed.as_millis() / TICK.as_millis() % FRAMES.len() as u128;
+        let frame = FRAMES[usize::try_from(frame).unwrap_or_default()];
+        let text = format!("{frame} {} s · Ctrl-C ends it", elapsed.as_secs());
+        let text = if self.is_colored { styled(style::DIM, text) } else { text };
+        write(Stream::Error, format!("{ERASE}{text}").as_bytes());
+        self.is_status_shown = true;
+    }
+
+    fn erase_status(&mut self) {
+        if std::mem::take(&mut self.is_status_shown) {
+            write(Stream::Error, ERASE.as_bytes());
+        }
+    }
+
+    fn end(&mut self) {
+        self.erase_status();
+        for stream in [Stream::Output, Stream::Error] {
+            self.pass(stream, b"", Screen::end);
+            if self.screen(stream).is_some_and(|screen| screen.is_colored()) {
+                write(stream, b"\x1b[0m");
+            }
+        }
+        let is_at_start =
+            if self.is_shared() { self.is_at_start() } else { self.error_has_ended_line };
+        if is_at_start && self.is_shared() && self.moves {
+            // Where a Ctrl-C may have been echoed.
+            write(Stream::Error, ERASE.as_bytes());
+        }
+        if !is_at_start && !self.is_quiet {
+            write(Stream::Error, b"\n");
+        }
+    }
+}
+
+/// Writes where the command's output would go. A reader that has seen enough is no error.
+fn write(stream: Stream, bytes: &[u8]) {
+    let _closed = match stream {
+        Stream::Output => io::stdout().write_all(bytes).and_then(|()| io::stdout().flush()),
+        Stream::Error => io::stderr().write_all(bytes),
+    };
+}

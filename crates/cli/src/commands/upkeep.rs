@@ -23,6 +23,7 @@ pub(super) fn gc(context: &Context, json: bool) -> Result<u8, Failure> {
     let workspaces = context.workspaces()?;
     let removed = workspaces.remove_unused(Duration::from_secs(days.saturating_mul(DAY)))?;
     let trees = workspaces.remove_unused_content(Duration::from_secs(CONTENT_DAYS * DAY))?;
+    remove_unfinished(&context.cache());
     let groups = metier_sandbox::remove_leftovers();
     let artifacts = context.artifacts()?;
     let (unfinished, containers) = block_on(async {
@@ -52,6 +53,20 @@ pub(super) fn gc(context: &Context, json: bool) -> Result<u8, Failure> {
         ));
     }
     Ok(OK)
+}
+
+/// Removes files of the cache that were being written when their metier was killed.
+fn remove_unfinished(cache: &std::path::Path) {
+    use std::fs;
+    let entries = fs::read_dir(cache).into_iter().flatten().filter_map(Result::ok);
+    for entry in entries.filter(|it| it.file_name().as_encoded_bytes().starts_with(b".")) {
+        let changed = entry.metadata().and_then(|it| it.modified()).ok();
+        let age = changed.and_then(|changed| changed.elapsed().ok());
+        if age.is_some_and(|age| age > UNFINISHED) {
+            // A cache only saves time, and so does what is in the way of nobody.
+            let _left = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Shows what the machine offers and tries every promise.

@@ -14,6 +14,7 @@ mod config;
 mod exec;
 mod filters;
 mod grants;
+mod killed;
 mod lint;
 mod lint_fix;
 mod lint_formats;

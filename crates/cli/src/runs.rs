@@ -146,6 +146,8 @@ impl Context {
             limits: Limits {
                 memory: count("exec.memory_mb", limits.memory / MEBIBYTE).saturating_mul(MEBIBYTE),
                 processes: count("exec.processes", limits.processes),
+                disk_bytes: count("exec.disk_mb", limits.disk_bytes / MEBIBYTE)
+                    .saturating_mul(MEBIBYTE),
                 ..limits
             },
             network: self.network(entry)?,

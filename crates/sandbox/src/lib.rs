@@ -19,6 +19,7 @@
 mod cancel;
 mod cgroup;
 mod console;
+mod disk;
 pub mod doctor;
 mod helper;
 mod keeper;

@@ -22,7 +22,15 @@ pub struct Limits {
     pub open_files: u64,
     /// Size of the private `/tmp`, in bytes.
     pub temporary_bytes: u64,
+    /// What the run may write to its folders in all, in bytes on the disk.
+    pub disk_bytes: u64,
+    /// What it must leave of the disk, in bytes, unless there was less from the beginning.
+    pub disk_left: u64,
 }
+
+/// What is not bounded without a control group: each process has its own memory then, and what
+/// several share is nobody's.
+pub(crate) const UNGROUPED: &str = "memory of all processes together";
 
 impl Default for Limits {
     fn default() -> Self {
@@ -34,6 +42,8 @@ impl Default for Limits {
             file_bytes: 1 << 30,
             open_files: 1024,
             temporary_bytes: 1 << 30,
+            disk_bytes: 8 << 30,
+            disk_left: 512 << 20,
         }
     }
 }
@@ -52,6 +62,8 @@ pub enum Limit {
     Processes,
     /// The size of a file.
     FileSize,
+    /// The disk.
+    Disk,
 }
 
 impl fmt::Display for Limit {
@@ -62,6 +74,7 @@ impl fmt::Display for Limit {
             Self::Memory => "memory",
             Self::Processes => "processes",
             Self::FileSize => "size of a file",
+            Self::Disk => "disk",
         })
     }
 }

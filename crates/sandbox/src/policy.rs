@@ -27,6 +27,17 @@ impl fmt::Display for Level {
     }
 }
 
+impl Level {
+    /// What it does not keep from a program.
+    pub(crate) fn lacks(self) -> &'static [&'static str] {
+        match self {
+            Self::Full => &[],
+            Self::Landlock => &["list of processes", "modes and times of the user's files"],
+            Self::None => &["files", "network", "processes"],
+        }
+    }
+}
+
 /// What may be done with a granted path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

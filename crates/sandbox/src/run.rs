@@ -11,6 +11,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::cancel::Cancel;
 use crate::console::Console;
+use crate::disk::DiskWatch;
 use crate::limits::Limit;
 use crate::policy::Level;
 use crate::program::Job;
@@ -56,6 +57,8 @@ pub struct Outcome {
     pub cancelled: bool,
     /// How long it took.
     pub duration: Duration,
+    /// What was not kept from the program, in words.
+    pub not_promised: Vec<&'static str>,
 }
 
 /// Runs a program to its end, with a text as its input.
@@ -158,19 +161,25 @@ impl Source<'_> {
 fn see_through(job: &Job, talk: Talk<'_>, cancel: &Cancel) -> Result<Outcome, SpawnError> {
     let started = Instant::now();
     let Talk { files: (pipes, stdio), source, observer } = talk;
+    let disk = DiskWatch::before(job);
     let mut child = spawn(job, &stdio)?;
     drop(stdio);
     observer.started();
     if let Some(listener) = child.take_listener() {
         observer.proxy(listener);
     }
-    let mut run = Run { pipes, source, observer, stopped: None, cancelled: false };
+    let not_promised = child.not_promised().to_vec();
+    let mut run =
+        Run { pipes, source, observer, stopped: None, cancelled: false, disk, disk_is_full: false };
     let ended = run.follow(child, started + job.limits.wall, cancel).map_err(SpawnError::Lost)?;
-    let timed_out = run.stopped.is_some() && !run.cancelled;
-    let mut outcome =
-        Outcome { ended, timed_out, cancelled: run.cancelled, duration: started.elapsed() };
+    let timed_out = run.stopped.is_some() && !run.cancelled && !run.disk_is_full;
+    let (cancelled, duration) = (run.cancelled, started.elapsed());
+    let mut outcome = Outcome { ended, timed_out, cancelled, duration, not_promised };
     if timed_out {
         outcome.ended.limits.push(Limit::Wall);
+    }
+    if run.disk_is_full {
+        outcome.ended.limits.push(Limit::Disk);
     }
     Ok(outcome)
 }
@@ -224,6 +233,9 @@ struct Run<'a> {
     /// When the tree was asked to end.
     stopped: Option<Instant>,
     cancelled: bool,
+    disk: DiskWatch,
+    /// Whether the tree was ended because of what it wrote.
+    disk_is_full: bool,
 }
 
 impl Run<'_> {
@@ -244,6 +256,14 @@ impl Run<'_> {
             if ready.ended {
                 break child.wait()?;
             }
+            if ready.full {
+                // Asked gently it would go on writing.
+                self.disk_is_full = self.stopped.is_none();
+                self.stopped.get_or_insert_with(Instant::now);
+                self.disk = DiskWatch::Never;
+                child.kill();
+            }
+            self.disk.begin_if_due()?;
             let late = Instant::now() >= deadline;
             if self.stopped.is_none() && (late || ready.cancelled) {
                 self.cancelled = ready.cancelled;
@@ -277,7 +297,7 @@ impl Run<'_> {
         let end = child.end();
         let mut polled = vec![PollFd::new(&end, PollFlags::IN)];
         let cancel_fd = cancel.as_fd();
-        let mut places = [usize::MAX; 5];
+        let mut places = [usize::MAX; 6];
         if self.stopped.is_none() {
             places[3] = polled.len();
             polled.push(PollFd::new(&cancel_fd, PollFlags::IN));
@@ -285,6 +305,11 @@ impl Run<'_> {
         if let Source::Console(console) = &self.source {
             places[4] = polled.len();
             polled.push(PollFd::new(*console, PollFlags::IN));
+        }
+        let disk = self.disk.file();
+        if let Some(disk) = &disk {
+            places[5] = polled.len();
+            polled.push(PollFd::new(disk, PollFlags::IN));
         }
         let input = self.pipes.input.as_ref().filter(|_| self.source.is_ready());
         let pipes = [
@@ -298,8 +323,9 @@ impl Run<'_> {
                 polled.push(PollFd::new(pipe, flags));
             }
         }
-        let left = self.stopped.is_none().then(|| {
-            let left = deadline.saturating_duration_since(Instant::now());
+        let deadline = self.stopped.is_none().then_some(deadline);
+        let left = deadline.into_iter().chain(self.disk.due()).min().map(|moment| {
+            let left = moment.saturating_duration_since(Instant::now());
             Timespec::try_from(left).unwrap_or_default()
         });
         match poll(&mut polled, left.as_ref()) {
@@ -307,8 +333,8 @@ impl Run<'_> {
             Err(error) => return Err(error.into()),
         }
         let is_ready = |place: usize| polled.get(place).is_some_and(|it| !it.revents().is_empty());
-        let [output, error, input, cancelled, asked] = places.map(is_ready);
-        Ok(Ready { output, error, input, cancelled, asked, ended: is_ready(0) })
+        let [output, error, input, cancelled, asked, full] = places.map(is_ready);
+        Ok(Ready { output, error, input, cancelled, asked, full, ended: is_ready(0) })
     }
 
     fn transfer(&mut self, ready: Ready, chunk: &mut [u8]) {
@@ -357,6 +383,8 @@ struct Ready {
     cancelled: bool,
     /// At the console.
     asked: bool,
+    /// The disk, as far as the run may fill it.
+    full: bool,
     ended: bool,
 }
 

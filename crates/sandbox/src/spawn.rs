@@ -12,7 +12,7 @@ use thiserror::Error;
 use crate::cgroup::Group;
 use crate::helper::name_of;
 use crate::keeper::start_warden;
-use crate::limits::Limit;
+use crate::limits::{Limit, UNGROUPED};
 use crate::policy::{Level, Network};
 use crate::program::Job;
 use crate::wire::{self, Failure, KILL, Order, Report, STOP, Stage};
@@ -107,6 +107,8 @@ pub fn is_root_without_mounts() -> bool {
 pub struct Child {
     control: OwnedFd,
     group: Option<Group>,
+    /// What is not kept from the program.
+    not_promised: Vec<&'static str>,
     listener: Option<TcpListener>,
     ended: Option<Ended>,
 }
@@ -133,7 +135,9 @@ pub fn spawn(job: &Job, stdio: &Stdio) -> Result<Child, SpawnError> {
     let policy = &job.policy;
     let control = start_warden().map_err(SpawnError::Helper)?;
     let group = Group::new(&job.limits);
-    let mut child = Child { control, group, listener: None, ended: None };
+    let mut not_promised = policy.level.lacks().to_vec();
+    not_promised.extend(group.is_none().then_some(UNGROUPED));
+    let mut child = Child { control, group, not_promised, listener: None, ended: None };
     let order = Order {
         job: job.clone(),
         group: child.group.as_ref().map(Group::doors).unwrap_or_default(),
@@ -180,6 +184,11 @@ impl Child {
     /// The socket that the program reaches as its proxy; given once.
     pub fn take_listener(&mut self) -> Option<TcpListener> {
         self.listener.take()
+    }
+
+    /// What is not kept from the program, in words.
+    pub fn not_promised(&self) -> &[&'static str] {
+        &self.not_promised
     }
 
     /// Asks the tree to end, and ends it two seconds later.

@@ -108,6 +108,10 @@ fn page(report: &Report) -> String {
         None => styled(style::BAD, "none; commands are not run in the sandbox here"),
     };
     text.push_str(&format!("{:<16}{level}\n", "level"));
+    if !report.not_promised.is_empty() {
+        let lacks = styled(style::WARN, report.not_promised.join(", "));
+        text.push_str(&format!("{:<16}{lacks}\n", "not promised"));
+    }
     for trial in &report.trials {
         let (color, word, detail) = match &trial.verdict {
             Verdict::Kept => (style::GOOD, "kept", String::new()),
@@ -132,6 +136,7 @@ fn machine_readable(report: &Report) -> serde_json::Value {
     });
     json!({
         "level": report.level.map(|level| level.to_string()),
+        "not_promised": report.not_promised,
         "offers": offers.collect::<Vec<_>>(),
         "trials": trials.collect::<Vec<_>>(),
     })

@@ -181,6 +181,13 @@ pub(crate) const KEYS: &[Key] = &[
         help: "Processes a run may have at a time",
     },
     Key {
+        name: "exec.disk_mb",
+        kind: Kind::Count,
+        default: "8192",
+        narrowing: Narrowing::Smaller,
+        help: "Mebibytes a run may write to the disk",
+    },
+    Key {
         name: "exec.require",
         kind: Kind::Text,
         default: "\"\"",

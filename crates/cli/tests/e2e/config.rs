@@ -29,6 +29,7 @@ fn every_setting_has_a_default() {
     exec.container.pull = false  # default
     exec.container.socket = ""  # default
     exec.degrade = false  # default
+    exec.disk_mb = 8192  # default
     exec.executor = "sandbox"  # default
     exec.host_inputs = []  # default
     exec.max_timeout = 3600  # default

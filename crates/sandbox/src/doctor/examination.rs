@@ -26,6 +26,8 @@ pub struct Report {
     pub offers: Vec<Offer>,
     /// The best level there is, if there is one.
     pub level: Option<Level>,
+    /// What that level does not promise here, in words.
+    pub not_promised: Vec<&'static str>,
     /// Promises of that level, tried.
     pub trials: Vec<Trial>,
 }
@@ -34,10 +36,10 @@ pub struct Report {
 pub fn examine(place: &Place) -> Report {
     let full = start(place, Level::Full);
     let landlock = start(place, Level::Landlock);
-    let level = match (&full, &landlock) {
-        (Ok(()), _) => Some(Level::Full),
-        (_, Ok(())) => Some(Level::Landlock),
-        _ => None,
+    let (level, not_promised) = match (&full, &landlock) {
+        (Ok(lacks), _) => (Some(Level::Full), lacks.clone()),
+        (_, Ok(lacks)) => (Some(Level::Landlock), lacks.clone()),
+        _ => (None, Vec::new()),
     };
     let group = Group::new(&Limits::default());
     let user = match unprivileged_owner() {
@@ -48,21 +50,22 @@ pub fn examine(place: &Place) -> Report {
     let offers = vec![
         Offer { name: "kernel", found: Ok(kernel()) },
         Offer { name: "user", found: Ok(user) },
-        Offer { name: "namespaces", found: full.map(|()| "yes".to_owned()) },
-        Offer { name: "landlock", found: landlock.map(|()| "with scopes".to_owned()) },
+        Offer { name: "namespaces", found: full.map(|_| "yes".to_owned()) },
+        Offer { name: "landlock", found: landlock.map(|_| "with scopes".to_owned()) },
         Offer {
             name: "control groups",
             found: group.ok_or_else(|| "cannot be made; limits are per process".to_owned()),
         },
     ];
     let trials = level.map(|level| try_promises(place, level, Bounds::PROMISED));
-    Report { offers, level, trials: trials.unwrap_or_default() }
+    Report { offers, level, not_promised, trials: trials.unwrap_or_default() }
 }
 
-/// Whether a program starts at a level.
-fn start(place: &Place, level: Level) -> Result<(), String> {
+/// Whether a program starts at a level, and what is not promised then.
+fn start(place: &Place, level: Level) -> Result<Vec<&'static str>, String> {
     let tried = Attempt::new(place, level).sh("true")?;
-    if tried.outcome.ended.code == Some(0) { Ok(()) } else { Err(tried.error) }
+    let works = tried.outcome.ended.code == Some(0);
+    if works { Ok(tried.outcome.not_promised) } else { Err(tried.complaint()) }
 }
 
 fn kernel() -> String {

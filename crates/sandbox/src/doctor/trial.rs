@@ -18,6 +18,9 @@ const MANY_PROCESSES: u64 = 60;
 /// Processes that show that it could start some.
 const SOME_PROCESSES: u64 = 3;
 
+/// Files that a shell writes if nobody stops it.
+const MANY_FILES: u64 = 100;
+
 /// Where promises are tried.
 #[derive(Clone, Debug)]
 pub struct Place {
@@ -40,12 +43,19 @@ pub struct Bounds {
     pub memory: u64,
     /// How many processes.
     pub processes: u64,
+    /// How much of the disk, in bytes.
+    pub disk: u64,
 }
 
 impl Bounds {
     /// What is promised. Trials with more than this find promises broken.
-    pub const PROMISED: Self =
-        Self { private: None, network: Network::None, memory: 32 << 20, processes: 16 };
+    pub const PROMISED: Self = Self {
+        private: None,
+        network: Network::None,
+        memory: 32 << 20,
+        processes: 16,
+        disk: 1 << 20,
+    };
 }
 
 /// A promise that was tried.
@@ -78,6 +88,7 @@ pub fn try_promises(place: &Place, level: Level, bounds: Bounds) -> Vec<Trial> {
         trial("cannot gain rights", attack.gains_rights()),
         trial("memory is bounded", attack.fills_memory()),
         trial("cannot fork past the limit", attack.forks()),
+        trial("cannot fill the disk", attack.fills_disk()),
     ];
     if level != Level::Landlock {
         trials.insert(3, trial("cannot see other processes", attack.sees_others()));
@@ -212,6 +223,22 @@ impl Attack<'_> {
         // A shell may go on counting after a process could not be started.
         let all = started >= MANY_PROCESSES && !met && tried.error.is_empty();
         Ok(broken_if(all, || format!("{started} processes were started")))
+    }
+
+    fn fills_disk(&self) -> Result<Verdict, String> {
+        let mut attempt = self.attempt();
+        attempt.limits = Limits { disk_bytes: self.bounds.disk, ..attempt.limits };
+        let tried = attempt.sh(&format!(
+            "i=0; while [ $i -lt {MANY_FILES} ]; do head -c 100000 /dev/zero > file-$i || exit 1; \
+             i=$((i+1)); echo $i; sleep 0.01 || exit 1; done"
+        ))?;
+        let written = tried.count();
+        if tried.outcome.ended.limits.contains(&Limit::Disk) {
+            return Ok(Verdict::Kept);
+        }
+        let all = written >= MANY_FILES;
+        let what = format!("{written} files of 100 kB were written");
+        if all { Ok(Verdict::Broken(what)) } else { Err(format!("{what}; {}", tried.complaint())) }
     }
 }
 

@@ -43,7 +43,7 @@ fn every_promise_is_kept(level: Level) -> Result<(), Failed> {
     let bench = Bench::new(level);
     let trials = try_promises(&place(&bench)?, level, Bounds::PROMISED);
     assert!(trials.iter().all(|trial| trial.verdict == Verdict::Kept), "{trials:?}");
-    assert_eq!(trials.len(), if level == Level::Full { 7 } else { 6 });
+    assert_eq!(trials.len(), if level == Level::Full { 8 } else { 7 });
     let left = fs::read_dir(bench.path("private"))?.count();
     assert_eq!(left, 1, "nothing was left in the private folder");
     Ok(())
@@ -63,6 +63,7 @@ fn unconfined(level: Level) -> Result<(), Failed> {
             // Limits hold for everybody.
             ("memory is bounded", "kept"),
             ("cannot fork past the limit", "kept"),
+            ("cannot fill the disk", "kept"),
         ]
     );
     let left = fs::read_dir(bench.path("private"))?.count();
@@ -81,6 +82,7 @@ fn looser_bounds(level: Level) -> Result<(), Failed> {
         network: Network::Host,
         memory: 1 << 30,
         processes: 1000,
+        disk: 1 << 30,
     };
     let mut found = verdicts(&place, level, bounds);
     found.retain(|(_, verdict)| *verdict == "broken");
@@ -93,6 +95,7 @@ fn looser_bounds(level: Level) -> Result<(), Failed> {
             "cannot connect",
             "memory is bounded",
             "cannot fork past the limit",
+            "cannot fill the disk",
         ]
     );
     Ok(())

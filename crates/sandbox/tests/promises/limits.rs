@@ -1,5 +1,7 @@
 //! Limits: time, memory, processes, files.
 
+use std::fs;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Failed;
@@ -17,7 +19,12 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("processor_time_is_bounded", processor_time_is_bounded, ALL),
     ("memory_of_files_counts_and_the_end_is_told", memory_of_files_counts, FULL),
     ("memory_of_many_processes_counts_together", memory_of_many_processes, ALL),
+    ("memory_that_is_not_bounded_is_named", memory_that_is_not_bounded, ALL),
     ("processes_of_others_do_not_count", processes_of_others_do_not_count, ALL),
+    ("the_disk_is_bounded", the_disk_is_bounded, ALL),
+    ("files_in_closed_folders_count", what_is_hidden_counts, ALL),
+    ("something_of_the_disk_is_left", something_of_the_disk_is_left, ALL),
+    ("what_is_not_kept_does_not_count", what_is_not_kept_does_not_count, ALL),
 ];
 
 /// A program that ignores requests to end, with a grandchild that holds its output open.
@@ -120,6 +127,16 @@ fn memory_of_files_counts(level: Level) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Without a control group each process has its own bound, and the caller is told so.
+fn memory_that_is_not_bounded(level: Level) -> Result<(), Failed> {
+    let mut bench = Bench::new(level);
+    bench.limits.memory = 64 << 20;
+    let is_grouped = is_grouped(&bench);
+    let lacks = bench.sh("true").outcome.not_promised;
+    assert_eq!(lacks.contains(&"memory of all processes together"), !is_grouped, "{lacks:?}");
+    Ok(())
+}
+
 fn memory_of_many_processes(level: Level) -> Result<(), Failed> {
     let mut bench = Bench::new(level);
     bench.limits.memory = 96 << 20;
@@ -147,5 +164,77 @@ fn processes_of_others_do_not_count(level: Level) -> Result<(), Failed> {
         other.wait()?;
     }
     assert_eq!(tried.output, "started\n", "{tried:?}");
+    Ok(())
+}
+
+/// Ends a program that writes until somebody does; gives what it left, in mebibytes.
+fn fill_disk(bench: &mut Bench, script: &str) -> Result<u64, Failed> {
+    let tried = bench.sh(script);
+    assert_eq!(tried.outcome.ended.limits, [Limit::Disk], "{tried:?}");
+    assert!(!tried.outcome.timed_out && !tried.outcome.cancelled, "{tried:?}");
+    assert_eq!(tried.outcome.ended.signal, Some(9));
+    let folder = bench.path("work");
+    #[expect(clippy::disallowed_methods, reason = "somebody else's program")]
+    let left = std::process::Command::new("du").arg("-sm").arg(folder).output()?.stdout;
+    let left = String::from_utf8(left)?;
+    Ok(left.split_whitespace().next().ok_or("a number")?.parse()?)
+}
+
+fn the_disk_is_bounded(level: Level) -> Result<(), Failed> {
+    let mut bench = Bench::new(level);
+    bench.limits.disk_bytes = 8 << 20;
+    let left = fill_disk(
+        &mut bench,
+        "trap '' TERM; mkdir -p a/b; i=0; while :; do i=$((i+1)); \
+         head -c 200000 /dev/zero > a/b/$i; sleep 0.01; done",
+    )?;
+    assert!((8..200).contains(&left), "{left} MiB");
+    Ok(())
+}
+
+/// Nobody can look into a folder that is closed, so what the disk says counts.
+fn what_is_hidden_counts(level: Level) -> Result<(), Failed> {
+    let mut bench = Bench::new(level);
+    bench.limits.disk_bytes = 8 << 20;
+    let tried = bench.python(
+        "import os, time\n\
+         os.mkdir('closed'); folder = os.open('closed', 0); os.chmod('closed', 0)\n\
+         for number in range(10000):\n\
+         \x20   try:\n\
+         \x20       os.chmod('closed', 0o700)\n\
+         \x20       with open(f'closed/{number}', 'wb') as file:\n\
+         \x20           os.chmod('closed', 0)\n\
+         \x20           file.write(bytes(200000))\n\
+         \x20   except OSError: pass\n\
+         \x20   time.sleep(0.01)",
+    );
+    assert_eq!(tried.outcome.ended.limits, [Limit::Disk], "{tried:?}");
+    Ok(())
+}
+
+/// Files that were removed cannot be counted; the last of the disk stays free all the same.
+fn something_of_the_disk_is_left(level: Level) -> Result<(), Failed> {
+    let mut bench = Bench::new(level);
+    let state = rustix::fs::statvfs(bench.path("work"))?;
+    bench.limits.disk_left = (state.f_bavail * state.f_frsize).saturating_sub(64 << 20);
+    let tried = bench.python(
+        "import os, time\n\
+         while True:\n\
+         \x20   file = os.open('file', os.O_CREAT | os.O_WRONLY); os.unlink('file')\n\
+         \x20   for _ in range(500): os.write(file, bytes(1 << 20)); time.sleep(0.005)",
+    );
+    assert_eq!(tried.outcome.ended.limits, [Limit::Disk], "{tried:?}");
+    Ok(())
+}
+
+/// What was there before, and what is written and removed again, is not too much.
+fn what_is_not_kept_does_not_count(level: Level) -> Result<(), Failed> {
+    let mut bench = Bench::new(level);
+    bench.limits.disk_bytes = 8 << 20;
+    fs::write(bench.path("work/old"), vec![1; 16 << 20])?;
+    thread::sleep(Duration::from_millis(50));
+    let tried = bench.sh("for i in 1 2 3 4 5 6 7 8 9 10; do \
+         head -c 3000000 /dev/zero > new; sleep 0.1; rm new; done; echo done");
+    assert_eq!((tried.output.as_str(), &*tried.outcome.ended.limits), ("done\n", &[][..]));
     Ok(())
 }

@@ -10,9 +10,7 @@ use metier_sandbox::{
 };
 use tokio::runtime::Handle;
 
-use super::{
-    ExecuteError, Executed, Execution, Firmness, Network, StagedTree, VIEW, Watch, not_promised,
-};
+use super::{ExecuteError, Executed, Execution, Firmness, Network, StagedTree, VIEW, Watch};
 use crate::layout::{WRITABLE, venv};
 use crate::proxy::{Proxy, ProxyOptions, Refusal};
 use crate::request::Confinement;
@@ -106,7 +104,7 @@ fn execute_at(
         }
     };
     let refused_addresses = attendant.stop_proxy();
-    let Outcome { ended, timed_out, cancelled, duration } = outcome;
+    let Outcome { ended, timed_out, cancelled, duration, not_promised } = outcome;
     Ok(Executed {
         ended,
         timed_out,
@@ -114,7 +112,7 @@ fn execute_at(
         duration,
         arguments,
         directory: directory.display().to_string(),
-        confinement,
+        confinement: Confinement { not_promised, ..confinement },
         refused_addresses,
         warnings: attendant.warnings,
     })
@@ -222,7 +220,7 @@ fn confinement(
             Network::None if level == Level::None => Network::Host.to_string(),
             network => network.to_string(),
         },
-        not_promised: not_promised(level),
+        not_promised: Vec::new(),
     }
 }
 

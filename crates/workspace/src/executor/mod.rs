@@ -6,7 +6,7 @@ mod local;
 use std::fmt;
 use std::path::PathBuf;
 
-use metier_sandbox::{Cancel, Console, Ended, Level, Limits, Size, SpawnError, Stream};
+use metier_sandbox::{Cancel, Console, Ended, Limits, Size, SpawnError, Stream};
 use thiserror::Error;
 use tracing::Instrument;
 
@@ -213,13 +213,4 @@ pub(crate) struct Dialogue {
     pub(crate) terminal: Option<Size>,
     /// Is called when the command runs.
     pub(crate) started: Box<dyn FnMut() + Send>,
-}
-
-/// What a level or executor does not keep from a program.
-pub(crate) fn not_promised(level: Level) -> Vec<&'static str> {
-    match level {
-        Level::Full => Vec::new(),
-        Level::Landlock => vec!["list of processes", "modes and times of the user's files"],
-        Level::None => vec!["files", "network", "processes"],
-    }
 }

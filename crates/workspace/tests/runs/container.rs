@@ -172,7 +172,8 @@ fn confinement(bench: &Bench) -> Result<(), Failed> {
       ],
       "network": "none",
       "not_promised": [
-        "tells a signal from an exit code above 128"
+        "tells a signal from an exit code above 128",
+        "the disk"
       ]
     }
     "#);

@@ -35,6 +35,8 @@ const COUNTS: [Duration; 3] = [Duration::from_millis(5), Duration::from_millis(2
 const SIGNALS: i64 = 128;
 const KILLED: i64 = SIGNALS + 9;
 const TERMINATED: i64 = SIGNALS + 15;
+/// What an engine cannot tell, and what nobody looks at.
+const NOT_PROMISED: [&str; 2] = ["tells a signal from an exit code above 128", "the disk"];
 
 /// Asks every process of the user but the first one to end.
 const TERMINATE: &str = "kill -TERM -1";
@@ -105,7 +107,8 @@ impl Place<'_> {
         let mut ended = ended(code, stopped);
         ended.limits.extend(timed_out.then_some(Limit::Wall));
         ended.limits.extend(out_of_memory.then_some(Limit::Memory));
-        Ok(Outcome { ended, timed_out, cancelled: is_cancelled, duration })
+        let not_promised = NOT_PROMISED.to_vec();
+        Ok(Outcome { ended, timed_out, cancelled: is_cancelled, duration, not_promised })
     }
 
     async fn start(

@@ -105,6 +105,9 @@ impl Recipe {
             file_bytes,
             open_files,
             temporary_bytes,
+            // Nobody looks at the disk of containers.
+            disk_bytes: _,
+            disk_left: _,
         } = limits;
         let numbers = [cpu_seconds, memory, processes, file_bytes, open_files, temporary_bytes];
         let mut text = format!("{EDITION} {image:?} {image_id:?} {numbers:?} {network}");

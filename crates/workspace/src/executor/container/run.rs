@@ -15,9 +15,6 @@ use crate::executor::{ExecuteError, Executed, Execution, Network, VIEW, Watch};
 use crate::path::Inside;
 use crate::request::Confinement;
 
-/// What the engine cannot tell.
-const NOT_PROMISED: &str = "tells a signal from an exit code above 128";
-
 /// Runs commands in containers. Clones share what is known of the engine.
 #[derive(Clone, Debug)]
 pub struct ContainerExecutor {
@@ -95,7 +92,7 @@ impl ContainerExecutor {
         lend(workspace, &execution.surroundings.run)?;
         let outcome = Place { engine: &engine, ready: &ready }.run(&command, watch).await;
         let returned = give_back(workspace, &execution.surroundings.run);
-        let Outcome { ended, timed_out, cancelled, duration } = outcome?;
+        let Outcome { ended, timed_out, cancelled, duration, not_promised } = outcome?;
         returned?;
         hold.end()?;
         Ok(Executed {
@@ -105,7 +102,7 @@ impl ContainerExecutor {
             duration,
             arguments,
             directory,
-            confinement: confinement(&recipe, execution),
+            confinement: confinement(&recipe, execution, not_promised),
             refused_addresses: Vec::new(),
             warnings: Vec::new(),
         })
@@ -132,7 +129,11 @@ fn check_directory(execution: &Execution) -> Result<(), SpawnError> {
     Err(SpawnError::Directory { path, source: io::ErrorKind::NotFound.into() })
 }
 
-fn confinement(recipe: &Recipe, execution: &Execution) -> Confinement {
+fn confinement(
+    recipe: &Recipe,
+    execution: &Execution,
+    not_promised: Vec<&'static str>,
+) -> Confinement {
     let shown = |access| recipe.seen(access).map(|mounted| mounted.target.clone());
     let run = execution.surroundings.run.under(VIEW.as_ref()).display().to_string();
     let writable = shown(Access::Write).filter(|target| !target.ends_with("/runs"));
@@ -145,6 +146,6 @@ fn confinement(recipe: &Recipe, execution: &Execution) -> Confinement {
             Network::Host => "the engine's default".to_owned(),
             Network::None | Network::Listed(..) => "none".to_owned(),
         },
-        not_promised: vec![NOT_PROMISED],
+        not_promised,
     }
 }

@@ -15,7 +15,7 @@ use crate::disk::DiskWatch;
 use crate::limits::Limit;
 use crate::policy::Level;
 use crate::program::Job;
-use crate::spawn::{Child, Ended, SpawnError, Stdio, spawn, unprivileged_owner};
+use crate::spawn::{Child, Ended, Patience, SpawnError, Stdio, spawn_within, unprivileged_owner};
 use crate::terminal::{self, Size};
 
 /// Bytes that are read at a time.
@@ -162,7 +162,11 @@ fn see_through(job: &Job, talk: Talk<'_>, cancel: &Cancel) -> Result<Outcome, Sp
     let started = Instant::now();
     let Talk { files: (pipes, stdio), source, observer } = talk;
     let disk = DiskWatch::before(job);
-    let mut child = spawn(job, &stdio)?;
+    let deadline = started + job.limits.wall;
+    let mut child = match spawn_within(job, &stdio, Some(Patience { cancel, deadline })) {
+        Err(SpawnError::Impatient) => return Ok(never_started(started, cancel)),
+        child => child?,
+    };
     drop(stdio);
     observer.started();
     if let Some(listener) = child.take_listener() {
@@ -171,7 +175,7 @@ fn see_through(job: &Job, talk: Talk<'_>, cancel: &Cancel) -> Result<Outcome, Sp
     let not_promised = child.not_promised().to_vec();
     let mut run =
         Run { pipes, source, observer, stopped: None, cancelled: false, disk, disk_is_full: false };
-    let ended = run.follow(child, started + job.limits.wall, cancel).map_err(SpawnError::Lost)?;
+    let ended = run.follow(child, deadline, cancel).map_err(SpawnError::Lost)?;
     let timed_out = run.stopped.is_some() && !run.cancelled && !run.disk_is_full;
     let (cancelled, duration) = (run.cancelled, started.elapsed());
     let mut outcome = Outcome { ended, timed_out, cancelled, duration, not_promised };
@@ -182,6 +186,19 @@ fn see_through(job: &Job, talk: Talk<'_>, cancel: &Cancel) -> Result<Outcome, Sp
         outcome.ended.limits.push(Limit::Disk);
     }
     Ok(outcome)
+}
+
+/// A run that was ended while it was set up.
+fn never_started(started: Instant, cancel: &Cancel) -> Outcome {
+    let cancelled = cancel.is_cancelled();
+    let limits = if cancelled { Vec::new() } else { vec![Limit::Wall] };
+    Outcome {
+        ended: Ended { code: None, signal: Some(libc::SIGKILL), limits, refused: Vec::new() },
+        timed_out: !cancelled,
+        cancelled,
+        duration: started.elapsed(),
+        not_promised: Vec::new(),
+    }
 }
 
 /// Our ends of the pipes; those that are closed are gone.

@@ -4,11 +4,14 @@ use std::fmt;
 use std::io;
 use std::net::TcpListener;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Instant;
 
-use rustix::process::geteuid;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Signal, geteuid, pidfd_send_signal};
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities};
 use thiserror::Error;
 
+use crate::cancel::Cancel;
 use crate::cgroup::Group;
 use crate::helper::name_of;
 use crate::keeper::start_warden;
@@ -43,6 +46,9 @@ pub enum SpawnError {
     /// The helper went away without a word, or speaks another language.
     #[error("the sandbox helper failed: {0}")]
     Lost(#[source] io::Error),
+    /// It was cancelled, or its time was up, before it had started.
+    #[error("the program was ended before it had started")]
+    Impatient,
     /// The system does not offer what the policy's level needs.
     #[error("this system does not offer {0}")]
     Unavailable(Missing),
@@ -132,6 +138,41 @@ pub struct Ended {
 ///
 /// When the system lacks what the policy needs, or the program cannot be started; it has not run then.
 pub fn spawn(job: &Job, stdio: &Stdio) -> Result<Child, SpawnError> {
+    spawn_within(job, stdio, None)
+}
+
+/// How long is waited for a program to start.
+#[derive(Clone, Copy)]
+pub(crate) struct Patience<'a> {
+    pub(crate) cancel: &'a Cancel,
+    pub(crate) deadline: Instant,
+}
+
+impl Patience<'_> {
+    /// Waits for the helper to say something.
+    fn wait_for(self, control: &OwnedFd) -> Result<(), SpawnError> {
+        loop {
+            let left = self.deadline.saturating_duration_since(Instant::now());
+            let left = Timespec::try_from(left).unwrap_or_default();
+            let cancel = self.cancel.as_fd();
+            let mut polled =
+                [PollFd::new(control, PollFlags::IN), PollFd::new(&cancel, PollFlags::IN)];
+            match poll(&mut polled, Some(&left)) {
+                Err(rustix::io::Errno::INTR) => {}
+                Ok(_) if !polled[0].revents().is_empty() => return Ok(()),
+                _ => return Err(SpawnError::Impatient),
+            }
+        }
+    }
+}
+
+/// Starts a program, unless that takes too long. Setting up can wait for others: for a file system that
+/// does not answer, say.
+pub(crate) fn spawn_within(
+    job: &Job,
+    stdio: &Stdio,
+    patience: Option<Patience<'_>>,
+) -> Result<Child, SpawnError> {
     let policy = &job.policy;
     let control = start_warden().map_err(SpawnError::Helper)?;
     let group = Group::new(&job.limits);
@@ -146,14 +187,24 @@ pub fn spawn(job: &Job, stdio: &Stdio) -> Result<Child, SpawnError> {
     };
     let files = [&stdio.input, &stdio.output, &stdio.error].map(AsFd::as_fd);
     wire::send(&child.control, &order, &files).map_err(SpawnError::Lost)?;
-    match wire::receive::<Report>(&child.control).map_err(SpawnError::Lost)? {
+    let mut report = wire::receive::<Report>(&child.control).map_err(SpawnError::Lost)?;
+    if let Some((Report::Here, files)) = report {
+        let warden = files.into_iter().next();
+        if let Some(Err(impatient)) = patience.map(|it| it.wait_for(&child.control)) {
+            // It may not be able to listen; what it started dies with it.
+            let _gone = warden.map(|warden| pidfd_send_signal(warden, Signal::KILL));
+            return Err(impatient);
+        }
+        report = wire::receive::<Report>(&child.control).map_err(SpawnError::Lost)?;
+    }
+    match report {
         Some((Report::Started, files)) => {
             let listener = files.into_iter().next().map(TcpListener::from);
             child.listener = listener.filter(|_| policy.network == Network::Proxy);
             Ok(child)
         }
         Some((Report::Failed(failure), _)) => Err(explain(failure, policy.level)),
-        Some((Report::Ended { .. }, _)) | None => {
+        Some((Report::Here | Report::Ended { .. }, _)) | None => {
             Err(SpawnError::Lost(io::Error::from(io::ErrorKind::UnexpectedEof)))
         }
     }

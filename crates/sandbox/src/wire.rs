@@ -45,6 +45,8 @@ pub(crate) const KILL: u8 = b'k';
 /// What the warden reports.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report {
+    /// The warden is there; with a handle of it.
+    Here,
     /// The program runs; with a listening socket if there is one.
     Started,
     /// It could not be confined or started.

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, pidfd_send_signal, set_child_subreaper,
-    setsid, waitpid,
+    Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, pidfd_send_signal,
+    set_child_subreaper, setsid, waitpid,
 };
 
 use super::launch::{Bounds, Files, Step, launch, steps};
@@ -34,6 +34,10 @@ fn serve(control: &OwnedFd) -> io::Result<()> {
     // Its children are its own to wait for, unlike those of the keeper.
     remember_children();
     let _leads_already = setsid();
+    // Whoever loses patience with what follows cannot count on being heard.
+    let handle = pidfd_open(getpid(), PidfdFlags::empty())?;
+    wire::send(control, &Report::Here, &[handle.as_fd()])?;
+    drop(handle);
     let Some((order, files)) = wire::receive::<Order>(control)? else { return Ok(()) };
     let [input, output, error] = <[OwnedFd; 3]>::try_from(files)
         .map_err(|_other| io::Error::other("three files are needed"))?;
@@ -99,7 +103,7 @@ fn start_in_namespaces(order: &Order, files: Files) -> Result<Ward, Failure> {
 }
 
 fn start_directly(order: &Order, files: &Files) -> Result<Ward, Failure> {
-    let own = Some(rustix::process::getpid());
+    let own = Some(getpid());
     set_child_subreaper(own).or_fail(Stage::Processes, "subreaper")?;
     let confined = order.job.policy.level == Level::Landlock;
     let (process, handed_over) = launch(order, files, |warden| {

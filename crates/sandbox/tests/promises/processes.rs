@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::BufRead;
 use std::os::unix::ffi::OsStringExt;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -21,6 +22,7 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("nothing_outlives_the_caller", nothing_outlives_the_caller, ALL),
     ("codes_and_signals_are_told_apart", codes_and_signals, ALL),
     ("input_is_read_and_may_be_ignored", input, ALL),
+    ("a_start_that_hangs_is_ended_too", a_start_that_hangs, ALL),
     ("arguments_pass_as_they_are_or_not_at_all", arguments_pass_as_they_are, ALL),
 ];
 
@@ -197,4 +199,46 @@ fn arguments_pass_as_they_are(level: Level) -> Result<(), Failed> {
         assert!(started.elapsed() < Duration::from_secs(2));
     }
     Ok(())
+}
+
+/// Starting a file waits for whoever has a lease on it.
+fn a_start_that_hangs(level: Level) -> Result<(), Failed> {
+    let mut bench = Bench::new(level);
+    let file = bench.path("work/leased");
+    fs::copy("/bin/true", &file)?;
+    let mut holder = hold_lease(&file)?;
+    let mut job = bench.job("");
+    job.program.arguments = vec![bench.work().join("leased").into()];
+    bench.limits.wall = Duration::from_millis(500);
+    job.limits = bench.limits;
+    let started = Instant::now();
+    let late = bench.try_job(&job).map_err(|error| error.to_string())?.outcome;
+    job.limits.wall = Duration::from_secs(30);
+    let cancel = Cancel::new()?;
+    cancel.cancel();
+    let cancelled = run(&job, b"", &mut Text::default(), &cancel).map_err(|it| it.to_string())?;
+    let took = started.elapsed();
+    holder.kill()?;
+    holder.wait()?;
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    assert!(late.timed_out && !late.cancelled && late.ended.signal == Some(9), "{late:?}");
+    assert!(cancelled.cancelled && !cancelled.timed_out, "{cancelled:?}");
+    Ok(())
+}
+
+/// A process that has a lease on a file and does not give it up.
+fn hold_lease(file: &std::path::Path) -> Result<std::process::Child, Failed> {
+    let script = "import fcntl, os, signal, sys, time\n\
+                  signal.signal(signal.SIGIO, signal.SIG_IGN)\n\
+                  file = os.open(sys.argv[1], os.O_RDWR)\n\
+                  fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)\n\
+                  print('held', flush=True)\n\
+                  time.sleep(60)";
+    #[expect(clippy::disallowed_methods, reason = "somebody else's program")]
+    let mut holder =
+        Command::new("python3").args(["-c", script]).arg(file).stdout(Stdio::piped()).spawn()?;
+    let mut line = String::new();
+    std::io::BufReader::new(holder.stdout.take().ok_or("a pipe")?).read_line(&mut line)?;
+    assert_eq!(line, "held\n");
+    Ok(holder)
 }

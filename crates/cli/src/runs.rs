@@ -28,6 +28,8 @@ use crate::grants::{MEBIBYTE, asked_by, settings_key};
 const APP: &str = "metier";
 const USER: &str = "local";
 
+/// The seconds of a day.
+const DAY: u64 = 24 * 60 * 60;
 /// The image containers are made of when nobody says.
 const USUAL_IMAGE: &str = "debian:stable-slim";
 /// Where root has what programs must come to that run as somebody else.
@@ -209,6 +211,12 @@ impl Context {
         let trees = trees.collect();
         digests.save();
         trees
+    }
+
+    /// How long workspaces that nobody uses are kept.
+    pub(crate) fn workspace_ttl(&self) -> Duration {
+        let days = self.settings.count("workspace.ttl_days").unwrap_or(7);
+        Duration::from_secs(u64::try_from(days).unwrap_or(u64::MAX).saturating_mul(DAY))
     }
 
     /// The session that was named, or the one used last.

@@ -6,13 +6,15 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::sync::Arc;
+use std::time::SystemTime;
 
 use metier_sandbox::unprivileged_owner;
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, fstat, mkdirat, openat2, unlinkat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use crate::clean;
 use crate::encode::file_name;
 use crate::path::Inside;
 
@@ -26,11 +28,9 @@ pub(crate) const INPUTS: &str = "work/inputs";
 pub(crate) const HOME: &str = "work/.home";
 /// Folders of a workspace that are metier's own.
 const OWN: [&str; 2] = ["skills", "runs"];
-const METADATA: &str = "metadata.json";
+pub(crate) const METADATA: &str = "metadata.json";
 /// Whose change time is the end of the last run.
 const LAST_END: &str = ".last-end";
-/// No staging takes longer.
-const STAGING_TIME: Duration = Duration::from_hours(1);
 /// Larger metadata is not ours.
 const MAX_METADATA_BYTES: u64 = 16 << 20;
 
@@ -65,6 +65,8 @@ pub struct Workspaces {
 pub struct Workspace {
     key: SessionKey,
     root: PathBuf,
+    /// Locked for as long as somebody uses it.
+    _in_use: Arc<File>,
 }
 
 /// What is remembered of a workspace.
@@ -103,13 +105,16 @@ impl Workspaces {
         &self.content
     }
 
-    /// The workspace of a session, made on first use.
+    /// The workspace of a session, made on first use. It is not removed while it or a clone of it
+    /// is there.
     ///
     /// # Errors
     ///
     /// When it cannot be made.
     pub fn workspace(&self, key: &SessionKey) -> io::Result<Workspace> {
-        let workspace = Workspace { key: key.clone(), root: self.folder_of(key) };
+        let root = self.folder_of(key);
+        let in_use = Arc::new(clean::hold(&root)?);
+        let workspace = Workspace { key: key.clone(), root, _in_use: in_use };
         if !workspace.root.join(METADATA).exists() {
             let _span = tracing::info_span!("workspace.create", session = key.session).entered();
             workspace.make()?;
@@ -143,112 +148,12 @@ impl Workspaces {
         if !folder.is_dir() {
             return Ok(None);
         }
-        let found = folders(&folder)?.into_iter().filter_map(|it| Some((used(&it)?, it)));
+        let found = clean::workspaces_in(&folder)?.into_iter();
+        let found = found.filter_map(|it| Some((clean::used(&it)?, it)));
         let Some((_, newest)) = found.max() else { return Ok(None) };
         let metadata = fs::read(newest.join(METADATA))?;
         Ok(serde_json::from_slice::<Metadata>(&metadata).unwrap_or_default().key)
     }
-
-    /// Removes workspaces that nobody used for so long; gives their folders. One that cannot be removed
-    /// does not keep the others.
-    ///
-    /// # Errors
-    ///
-    /// When the folder cannot be listed, or for the last that could not be removed.
-    pub fn remove_unused(&self, unused_for: Duration) -> io::Result<Vec<PathBuf>> {
-        let mut removed = Vec::new();
-        let mut failed = Ok(());
-        for app in folders(&self.root)? {
-            for user in folders(&app)? {
-                for workspace in folders(&user)? {
-                    if is_older(used(&workspace), unused_for) {
-                        let _span = tracing::info_span!("workspace.cleanup").entered();
-                        match remove_tree(&workspace) {
-                            Ok(()) => removed.push(workspace),
-                            Err(error) => failed = Err(error),
-                        }
-                    }
-                }
-            }
-        }
-        failed.map(|()| removed)
-    }
-
-    /// Removes staged trees that nobody used for so long, and what is left of staging that was cut
-    /// short; gives how many.
-    ///
-    /// # Errors
-    ///
-    /// When the folder cannot be listed.
-    pub fn remove_unused_content(&self, unused_for: Duration) -> io::Result<usize> {
-        let mut removed = 0;
-        for tree in folders(&self.content)? {
-            let changed = fs::metadata(&tree).and_then(|it| it.modified()).ok();
-            let name = tree.file_name().unwrap_or_default().as_encoded_bytes();
-            let keep = if name.starts_with(b".") { STAGING_TIME } else { unused_for };
-            if is_older(changed, keep) {
-                remove_tree(&tree)?;
-                removed += 1;
-            }
-        }
-        Ok(removed)
-    }
-}
-
-/// When a workspace was used last.
-fn used(workspace: &Path) -> Option<SystemTime> {
-    // Without metadata it is what is left of one whose removal was interrupted.
-    let metadata = fs::metadata(workspace.join(METADATA)).or_else(|_| fs::metadata(workspace));
-    metadata.and_then(|it| it.modified()).ok()
-}
-
-fn is_older(moment: Option<SystemTime>, than: Duration) -> bool {
-    let age = moment.and_then(|moment| SystemTime::now().duration_since(moment).ok());
-    age.is_some_and(|age| age > than)
-}
-
-fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            found.push(entry.path());
-        }
-    }
-    found.sort();
-    Ok(found)
-}
-
-/// Removes a folder, whatever a program made in it: read-only folders, or ones so deep that following
-/// them would take a stack or more open files than there are. Links are removed, never followed.
-pub(crate) fn remove_tree(folder: &Path) -> io::Result<()> {
-    let mut left = vec![folder.to_owned()];
-    while let Some(next) = left.pop() {
-        match fs::set_permissions(&next, fs::Permissions::from_mode(0o700)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound && next == folder => {
-                return Ok(());
-            }
-            result => result?,
-        }
-        let inside = folders(&next)?;
-        if inside.is_empty() {
-            fs::remove_dir_all(&next)?;
-            continue;
-        }
-        left.push(next);
-        for deeper in inside {
-            // Moved up, nothing is ever deeper than one folder.
-            if deeper.parent() == Some(folder) {
-                left.push(deeper);
-                continue;
-            }
-            fs::set_permissions(&deeper, fs::Permissions::from_mode(0o700))?;
-            let shallow = folder.join(format!(".removed-{}", uuid::Uuid::now_v7().simple()));
-            fs::rename(&deeper, &shallow)?;
-            left.push(shallow);
-        }
-    }
-    Ok(())
 }
 
 impl Workspace {
@@ -400,7 +305,7 @@ pub(crate) fn open_beneath(folder: impl AsFd, path: &str, flags: OFlags) -> Resu
     openat2(folder, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve)
 }
 
-fn make_private(folder: &Path) -> io::Result<()> {
+pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 

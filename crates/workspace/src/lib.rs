@@ -5,6 +5,7 @@
 //! [`Interactive`] session is such a run that is talked to.
 
 pub mod artifact;
+mod clean;
 pub mod collect;
 mod encode;
 pub mod environment;

@@ -10,8 +10,9 @@ use rustix::fs::{OFlags, ioctl_ficlone};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use crate::clean::remove_tree;
 use crate::encode::file_name;
-use crate::layout::{INPUTS, Workspaces, remove_tree, venv};
+use crate::layout::{INPUTS, Workspaces, venv};
 
 /// Names that metier puts into a staged skill; an entry of the skill with such a name is hidden.
 pub const RESERVED: [&str; 4] = ["out", "work", "inputs", ".venv"];

@@ -12,17 +12,14 @@ use crate::output::{counted, plain, style, styled};
 use crate::runs::block_on;
 
 /// Staged skills and unfinished artifacts that nobody used for so long are removed.
-const CONTENT_DAYS: u64 = 30;
+const UNUSED_CONTENT: Duration = Duration::from_hours(30 * 24);
 const UNFINISHED: Duration = Duration::from_hours(1);
-const DAY: u64 = 24 * 60 * 60;
 
 /// Removes what nobody needs any more.
 pub(super) fn gc(context: &Context, json: bool) -> Result<u8, Failure> {
-    let days = context.settings.count("workspace.ttl_days").unwrap_or(7);
-    let days = u64::try_from(days).unwrap_or(u64::MAX);
     let workspaces = context.workspaces()?;
-    let removed = workspaces.remove_unused(Duration::from_secs(days.saturating_mul(DAY)))?;
-    let trees = workspaces.remove_unused_content(Duration::from_secs(CONTENT_DAYS * DAY))?;
+    let removed = workspaces.remove_unused(context.workspace_ttl())?;
+    let trees = workspaces.remove_unused_content(UNUSED_CONTENT)?;
     remove_unfinished(&context.cache());
     let groups = metier_sandbox::remove_leftovers();
     let artifacts = context.artifacts()?;

@@ -27,6 +27,7 @@ mod sources;
 mod table;
 mod trust;
 mod trust_changes;
+mod upkeep;
 
 use std::path::PathBuf;
 

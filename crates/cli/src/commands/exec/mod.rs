@@ -5,6 +5,7 @@ mod report;
 mod request;
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use metier_sandbox::Cancel;
 use metier_skill::library::{Entry, Snapshot};
@@ -25,6 +26,9 @@ const TIMED_OUT: u8 = 124;
 const SIGNALLED: i32 = 128;
 /// The exit code after Ctrl-C, as shells have it.
 const INTERRUPTED: u8 = 130;
+
+/// What removing old workspaces may take after a run.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The answer with the session it was given in.
 #[derive(Serialize)]
@@ -65,6 +69,8 @@ pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure
         let place = Place { session: &session, folder: workspace.root() };
         report::print(context, &place, &output);
     }
+    // The run is over and told; `metier gc` says what is wrong with workspaces.
+    let _removed = runner.workspaces.remove_unused_daily(context.workspace_ttl(), PATIENCE);
     Ok(exit_code(&output))
 }
 

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use rustix::fs::{AtFlags, OFlags, RenameFlags, renameat_with, unlinkat};
 
 use super::error::ContainerError;
-use crate::layout::{Workspace, remove_tree};
+use crate::clean::remove_tree;
+use crate::layout::Workspace;
 use crate::path::Inside;
 
 /// The folder of a workspace that a container sees as `runs`.

@@ -64,10 +64,11 @@ impl Found {
         })
     }
 
-    /// For the record: size and digest of everything.
+    /// For the record: size and digest of what there was when it was found.
     pub(crate) fn record(&self, from: Option<String>) -> io::Result<RecordedFile> {
         let mut hasher = blake3::Hasher::new();
-        hasher.update_reader(self.rewound()?)?;
+        // Somebody may still write to it.
+        hasher.update_reader(self.rewound()?.take(self.size))?;
         Ok(RecordedFile {
             name: self.place.to_string(),
             from,

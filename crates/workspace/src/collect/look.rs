@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{Dir, FileType, OFlags};
+use rustix::fs::{AtFlags, Dir, FileType, OFlags, statat};
 
 use super::pattern::Patterns;
 use crate::layout::{Workspace, open_beneath};
@@ -53,17 +53,21 @@ impl Walker<'_> {
             let inside = place.join(&name);
             let matches = self.patterns.is_match(&inside);
             match kind {
-                FileType::Directory if depth < MAX_DEPTH => {
-                    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-                    if let Ok(open) = open_beneath(folder, &name, flags) {
-                        self.walk(&open, &inside, depth + 1)?;
+                FileType::Directory if !self.patterns.can_match_below(&inside) => {}
+                FileType::Directory if depth >= MAX_DEPTH => {
+                    self.warn(format!("`{inside}` is too deep and was not looked at"));
+                }
+                FileType::Directory => {
+                    match open_beneath(folder, &name, OFlags::RDONLY | OFlags::DIRECTORY) {
+                        Ok(open) => self.walk(&open, &inside, depth + 1)?,
+                        Err(error) => self.warn(format!("`{inside}` was not looked at: {error}")),
                     }
                 }
                 FileType::RegularFile if matches => self.looked.places.push(inside),
                 FileType::Symlink if matches => {
                     self.warn(format!("`{inside}` is a link and was not collected"));
                 }
-                FileType::RegularFile | FileType::Symlink | FileType::Directory => {}
+                FileType::RegularFile | FileType::Symlink => {}
                 _ if matches => self.warn(format!("`{inside}` is not a regular file")),
                 _ => {}
             }
@@ -88,14 +92,104 @@ impl Walker<'_> {
                 self.warn(format!("only the first {MAX_ENTRIES} entries were looked at"));
                 break;
             }
-            names.push((name.to_owned(), entry.file_type()));
+            names.push((name.to_owned(), kind_of(folder, name, entry.file_type())));
         }
         names.sort_by(|left, right| left.0.cmp(&right.0));
         Ok(names)
     }
 }
 
+/// What an entry is, also where the file system does not say so in its lists.
+fn kind_of(folder: &OwnedFd, name: &str, said: FileType) -> FileType {
+    if said != FileType::Unknown {
+        return said;
+    }
+    let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    stat.map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode))
+}
+
 /// Names at the top of a workspace that are metier's own.
 fn is_ours(name: &str) -> bool {
     name.starts_with('.') || name == "metadata.json"
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+    use crate::layout::{SessionKey, Workspaces};
+
+    /// A workspace with files at these places.
+    fn workspace(places: &[String]) -> (tempfile::TempDir, Workspace) {
+        let state = tempfile::tempdir().unwrap();
+        let folder = |name: &str| state.path().join(name);
+        let workspaces = Workspaces::open(&folder("workspaces"), &folder("content")).unwrap();
+        let [app, user, session] = ["app", "user", "session"].map(str::to_owned);
+        let key = SessionKey { app, user, session, generation: 0 };
+        let workspace = workspaces.workspace(&key).unwrap();
+        for place in places {
+            let file = workspace.root().join(place);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, "text").unwrap();
+        }
+        (state, workspace)
+    }
+
+    /// What a pattern finds, and the warnings.
+    fn found(workspace: &Workspace, pattern: &str) -> (Vec<String>, Vec<String>) {
+        let patterns = Patterns::parse(&[pattern.to_owned()], &Inside::known("runs/1/files"));
+        let looked = look(workspace, &patterns.unwrap()).unwrap();
+        (looked.places.iter().map(ToString::to_string).collect(), looked.warnings)
+    }
+
+    #[test]
+    fn a_folder_that_is_too_deep_is_named_if_something_could_be_found_there() {
+        let deep = format!("out/{}file", "d/".repeat(MAX_DEPTH));
+        let deeper = format!("out/{}file", "e/".repeat(MAX_DEPTH + 1));
+        let (_state, workspace) = workspace(&[deep.clone(), deeper.clone(), "out/a".to_owned()]);
+        let (places, warnings) = found(&workspace, "out/**");
+        assert_eq!(places, ["out/a".to_owned(), deep]);
+        let folder = deeper.trim_end_matches("/file");
+        assert_eq!(warnings, [format!("`{folder}` is too deep and was not looked at")]);
+        assert_eq!(found(&workspace, "out/*"), (vec!["out/a".to_owned()], Vec::new()));
+        assert_eq!(found(&workspace, "out/e/*"), (Vec::new(), Vec::new()));
+    }
+
+    #[test]
+    fn patterns_find_files_as_deep_as_they_can_reach() {
+        let files = ["out/a", "out/b/a", "out/b/c/a", "out/b/c/d/a"].map(str::to_owned);
+        let (_state, workspace) = workspace(&files);
+        for (pattern, expected) in [
+            ("out/*", 1),
+            ("out/*/a", 1),
+            ("out/b/*/a", 1),
+            ("out/*/*/*/a", 1),
+            ("out/**", 4),
+            ("**/a", 4),
+            ("out/{a,b/a}", 2),
+            ("out/b/c[/]a", 1),
+            ("out/b/\\c/a", 1),
+        ] {
+            assert_eq!(found(&workspace, pattern).0.len(), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn entries_are_known_where_lists_do_not_say_what_they_are() {
+        let (_state, workspace) = workspace(&["out/file".to_owned(), "out/folder/x".to_owned()]);
+        let out = workspace.root().join("out");
+        symlink("file", out.join("link")).unwrap();
+        let _socket = UnixListener::bind(out.join("socket")).unwrap();
+        let folder = workspace.open(&Inside::known("out"), OFlags::RDONLY).unwrap();
+        let kind = |name| kind_of(&folder, name, FileType::Unknown);
+        assert_eq!(kind("file"), FileType::RegularFile);
+        assert_eq!(kind("folder"), FileType::Directory);
+        assert_eq!(kind("link"), FileType::Symlink);
+        assert_eq!(kind("socket"), FileType::Socket);
+        assert_eq!(kind("absent"), FileType::Unknown);
+        assert_eq!(kind_of(&folder, "file", FileType::Fifo), FileType::Fifo);
+    }
 }

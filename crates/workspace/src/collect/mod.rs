@@ -4,6 +4,7 @@ mod found;
 mod look;
 mod pattern;
 mod take;
+mod whole;
 
 pub use pattern::PatternError;
 pub(crate) use pattern::Patterns;

@@ -27,6 +27,8 @@ pub enum PatternError {
 pub(crate) struct Patterns {
     set: GlobSet,
     folders: Vec<Inside>,
+    /// How many names a match can have at most, joined by slashes.
+    most_names: usize,
 }
 
 impl Patterns {
@@ -36,6 +38,7 @@ impl Patterns {
         let root = Inside::default();
         let mut set = GlobSetBuilder::new();
         let mut folders = Vec::new();
+        let mut most_names = 0;
         for pattern in patterns {
             let place = resolve(pattern, Meaning { base: &root, run })?;
             let refuse = |why: String| PatternError::Pattern { pattern: pattern.clone(), why };
@@ -46,6 +49,7 @@ impl Patterns {
                 .map_err(|error| refuse(error.kind().to_string()))?;
             set.add(glob);
             folders.push(literal_folder(&place));
+            most_names = most_names.max(names_of(&place));
         }
         let set = set.build().map_err(|error| PatternError::Pattern {
             pattern: patterns.join(", "),
@@ -56,12 +60,17 @@ impl Patterns {
         // A folder inside another one is looked at with it.
         let all = folders.clone();
         folders.retain(|it| !all.iter().any(|other| other != it && is_below(it, other)));
-        Ok(Self { set, folders })
+        Ok(Self { set, folders, most_names })
     }
 
     /// The folders in which matches can be; none is inside another.
     pub(super) fn folders(&self) -> &[Inside] {
         &self.folders
+    }
+
+    /// Whether a match can be below a folder.
+    pub(super) fn can_match_below(&self, folder: &Inside) -> bool {
+        folder.as_str().split('/').count() < self.most_names
     }
 
     /// Whether a place is meant.
@@ -73,6 +82,14 @@ impl Patterns {
 fn is_below(inner: &Inside, outer: &Inside) -> bool {
     let rest = inner.as_str().strip_prefix(outer.as_str());
     outer.as_str().is_empty() || rest.is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// How many names a match of a pattern can have.
+fn names_of(pattern: &Inside) -> usize {
+    let text = pattern.as_str();
+    // A class or an alternative may have slashes of its own.
+    let any = text.contains("**") || text.contains(['[', '{', '\\']);
+    if any { usize::MAX } else { text.split('/').count() }
 }
 
 /// The part of a pattern before its first special sign, up to a slash.

@@ -6,6 +6,7 @@ use std::io;
 use super::found::{self, Found, MAX_INLINE};
 use super::look::look;
 use super::pattern::Patterns;
+use super::whole::Whole;
 use crate::artifact::{About, ArtifactError, ArtifactKey, ArtifactStore, Owner};
 use crate::layout::{Moment, Workspace};
 use crate::record::RecordedFile;
@@ -126,9 +127,12 @@ impl Collector<'_> {
         let name = format!("{}{}", self.spec.name_template, found.place);
         let key = ArtifactKey::new(self.owner, &name).map_err(say)?;
         let file = found.rewound().and_then(File::try_clone).map_err(|error| error.to_string())?;
-        let mut content = tokio::fs::File::from_std(file);
+        let mut content = Whole::new(tokio::fs::File::from_std(file), found.size);
         let about = About::new(&described.mime_type).map_err(say)?;
-        let saved = self.artifacts.save(&key, &mut content, &about).await.map_err(say)?;
+        let saved = match self.artifacts.save(&key, &mut content, &about).await {
+            Err(ArtifactError::Content { source, .. }) => return Err(source.to_string()),
+            saved => saved.map_err(say)?,
+        };
         let reference = format!("artifact://{name}@{}", saved.version);
         Ok(ArtifactFile { name, version: saved.version, reference })
     }
@@ -140,4 +144,59 @@ fn is_untouched(found: &Found, inputs: &[RecordedFile]) -> bool {
     let input = inputs.iter().rfind(|input| input.name == name);
     let same = |it: &RecordedFile| found.record(None).is_ok_and(|now| now.digest == it.digest);
     input.is_some_and(same)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write;
+
+    use super::*;
+    use crate::artifact::MemoryStore;
+    use crate::layout::{SessionKey, Workspaces};
+    use crate::path::Inside;
+
+    /// Keeps a file of ten bytes that somebody changes after it was found; gives what is stored.
+    async fn kept_after(change: impl FnOnce(&mut File)) -> (Result<ArtifactFile, String>, usize) {
+        let state = tempfile::tempdir().unwrap();
+        let folder = |name: &str| state.path().join(name);
+        let workspaces = Workspaces::open(&folder("workspaces"), &folder("content")).unwrap();
+        let [app, user, session] = ["app", "user", "session"].map(str::to_owned);
+        let owner = Owner::new(&app, &user, &session).unwrap();
+        let workspace =
+            workspaces.workspace(&SessionKey { app, user, session, generation: 0 }).unwrap();
+        let place = Inside::known("out/log");
+        fs::write(workspace.root().join("out/log"), "0123456789").unwrap();
+        let spec = OutputSpec { save: true, max_file_bytes: 10, ..OutputSpec::default() };
+        let artifacts = MemoryStore::new();
+        let collector = Collector {
+            workspace: &workspace,
+            artifacts: &artifacts,
+            owner: &owner,
+            patterns: &Patterns::parse(&["out/*".to_owned()], &Inside::default()).unwrap(),
+            spec: &spec,
+            omit_content: false,
+        };
+        let found = found::open(&workspace, &place, (0, 0)).unwrap();
+        let described = found.describe(None).unwrap();
+        change(&mut File::options().append(true).open(workspace.root().join("out/log")).unwrap());
+        let kept = collector.keep(&found, &described).await;
+        let stored = artifacts.list(&owner.session_scope()).await.unwrap();
+        (kept, stored.len())
+    }
+
+    #[tokio::test]
+    async fn a_file_that_changes_its_length_while_it_is_saved_is_not_kept() {
+        let (kept, stored) = kept_after(|_| ()).await;
+        assert_eq!((kept.map(|it| it.reference), stored), (Ok("artifact://out/log@0".into()), 1));
+        for change in [
+            |file: &mut File| file.write_all(b"more").unwrap(),
+            |file: &mut File| file.set_len(1 << 30).unwrap(),
+            |file: &mut File| file.set_len(9).unwrap(),
+            |file: &mut File| file.set_len(0).unwrap(),
+        ] {
+            let (kept, stored) = kept_after(change).await;
+            assert_eq!((kept, stored), (Err("it changed while it was read".to_owned()), 0));
+        }
+    }
 }

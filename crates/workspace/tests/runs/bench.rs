@@ -47,6 +47,11 @@ impl Who {
         !self.is_engine() || self.socket().is_some()
     }
 
+    /// What a run says about who ran it.
+    pub(crate) fn executor_name(self) -> String {
+        if self.is_engine() { "container".to_owned() } else { self.to_string() }
+    }
+
     /// The variable that says where the engine listens.
     pub(crate) fn variable(self) -> Option<&'static str> {
         match self {
@@ -66,7 +71,7 @@ impl Who {
         match self {
             Self::Sandbox => LocalExecutor::Sandbox(firmness).into(),
             Self::Host => LocalExecutor::Host.into(),
-            Self::Docker | Self::Podman => self.container("metier-test/bash:latest").into(),
+            Self::Docker | Self::Podman => self.container("metier-test/python:latest").into(),
         }
     }
 
@@ -251,6 +256,7 @@ impl Drop for Bench {
     fn drop(&mut self) {
         if let Executor::Container(container) = &self.runner.executor
             && self.who.is_there()
+            && Arc::strong_count(&self.root) == 1
         {
             // A container whose workspace is gone is a leftover.
             let _gone = self.runner.workspaces.remove_unused(Duration::ZERO);

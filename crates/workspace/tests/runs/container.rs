@@ -4,9 +4,8 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::Failed;
 use metier_workspace::executor::{
-    ContainerError, ContainerExecutor, ContainerSettings, ExecuteError, Executor, Network,
+    ContainerError, ContainerExecutor, ContainerSettings, ExecuteError, Executor, Pull,
 };
-use metier_workspace::proxy::AllowList;
 use metier_workspace::{RunError, RunOutput};
 use serde_json::json;
 
@@ -19,11 +18,14 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("sh_will_do_where_bash_is_missing", sh_will_do),
     ("an_image_without_a_shell_is_named", no_shell),
     ("a_missing_image_is_named_and_not_fetched", no_image),
+    ("an_image_that_cannot_be_fetched_is_named", no_registry),
+    ("a_name_that_no_image_has_is_named", no_name),
     ("an_engine_that_does_not_answer_is_named", no_engine),
-    ("a_list_of_addresses_needs_the_sandbox", no_proxy),
+    ("what_else_listens_is_named", no_stranger),
     ("containers_go_with_their_workspaces", leftovers),
+    ("another_skill_gets_another_container", another_skill),
+    ("a_run_whose_folder_was_removed_has_no_files", removed_folder),
     ("what_was_confined_is_told", confinement),
-    ("as_many_processes_as_allowed", processes),
     ("a_run_that_nobody_saw_to_its_end_is_ended_by_the_next", unseen_end),
     ("a_warm_container_is_quick", quick),
 ];
@@ -115,6 +117,85 @@ fn no_image(bench: &Bench) -> Result<(), Failed> {
     Ok(())
 }
 
+fn no_registry(bench: &Bench) -> Result<(), Failed> {
+    // Nobody listens there.
+    let settings = bench.who.containers("localhost:1/metier-test/absent:latest");
+    let pull = Pull::Missing;
+    let error = refused(bench.who, ContainerExecutor::new(ContainerSettings { pull, ..settings }));
+    assert!(matches!(error, ContainerError::Pull { .. }), "{error:?}");
+    let text = error.to_string();
+    assert!(
+        text.starts_with("image `localhost:1/metier-test/absent:latest` could not be"),
+        "{text}"
+    );
+    assert!(text.ends_with("name another (`exec.container.image`)"), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+    Ok(())
+}
+
+fn no_name(bench: &Bench) -> Result<(), Failed> {
+    for pull in [Pull::Never, Pull::Missing] {
+        let settings =
+            ContainerSettings { pull, ..bench.who.containers("../containers/json?x=\n") };
+        let error = refused(bench.who, ContainerExecutor::new(settings));
+        assert!(matches!(error, ContainerError::ImageName { .. }), "{error:?}");
+        let text = error.to_string();
+        assert!(
+            text.starts_with("`../containers/json?x=\\n` is not the name of an image"),
+            "{text}"
+        );
+        assert!(text.contains("`exec.container.image`"), "{text}");
+    }
+    Ok(())
+}
+
+fn no_stranger(bench: &Bench) -> Result<(), Failed> {
+    let place = bench.path("stranger.sock");
+    let listener = std::os::unix::net::UnixListener::bind(&place)?;
+    let greeter = std::thread::spawn(move || {
+        for stream in listener.incoming().take(2).flatten() {
+            let _gone = std::io::Write::write_all(&mut { stream }, b"220 mail.example.org\r\n");
+        }
+    });
+    let socket = Some(format!("unix://{}", place.display()));
+    let settings = bench.who.containers("metier-test/bash:latest");
+    let error =
+        refused(bench.who, ContainerExecutor::new(ContainerSettings { socket, ..settings }));
+    assert!(matches!(error, ContainerError::Stranger { .. }), "{error:?}");
+    let text = error.to_string();
+    assert!(text.contains("stranger.sock") && text.contains("`exec.container.socket`"), "{text}");
+    greeter.join().expect("it only greets");
+    Ok(())
+}
+
+fn another_skill(bench: &Bench) -> Result<(), Failed> {
+    bench.write("skills/plain/SKILL.md", "---\nname: plain\n---\n");
+    let named = |skill: &str| {
+        let request =
+            json!({"skill": skill, "command": "cat /proc/sys/kernel/hostname; touch .venv/x"});
+        bench.run(request).map(|output| output.stdout)
+    };
+    let first = named("demo")?;
+    assert_eq!(named("demo")?, first);
+    let second = named("plain")?;
+    assert_ne!(second, first);
+    assert_eq!(named("plain")?, second);
+    // There is one container a session all the same.
+    let workspace = bench.runner.workspaces.workspace(&bench.key())?;
+    assert!(block_on(container(bench).remove(&workspace))?);
+    assert!(!block_on(container(bench).remove(&workspace))?);
+    Ok(())
+}
+
+fn removed_folder(bench: &Bench) -> Result<(), Failed> {
+    let output =
+        bench.sh("cd /; rm -rf $RUN_DIR $RUN_DIR/..; echo text > $WORKSPACE_DIR/out/x; echo done");
+    assert_eq!(output.stdout, "done\n", "{output:?}");
+    assert!(bench.workspace().join("runs").join(&output.run).join("files").is_dir());
+    assert_eq!(output.output_files[0].content.as_deref(), Some("text\n"), "{output:?}");
+    Ok(())
+}
+
 fn no_engine(bench: &Bench) -> Result<(), Failed> {
     let at = |socket: &str| {
         let socket = Some(socket.to_owned());
@@ -126,15 +207,6 @@ fn no_engine(bench: &Bench) -> Result<(), Failed> {
     assert!(error.to_string().contains("unix:///nowhere/engine.sock"), "{error}");
     let error = refused(bench.who, at("tcp://127.0.0.1:2375"));
     assert!(matches!(error, ContainerError::Address { .. }), "{error:?}");
-    Ok(())
-}
-
-fn no_proxy(bench: &Bench) -> Result<(), Failed> {
-    let mut bench = Bench::new(bench.who);
-    let entries = vec!["example.org:443".to_owned()];
-    bench.settings.network = Network::Listed(AllowList::parse(&entries)?, entries);
-    let result = bench.run(json!({"skill": "demo", "command": "true"}));
-    assert!(matches!(result, Err(RunError::Execute(ExecuteError::NoProxy))), "{result:?}");
     Ok(())
 }
 
@@ -157,7 +229,7 @@ fn leftovers(bench: &Bench) -> Result<(), Failed> {
 fn confinement(bench: &Bench) -> Result<(), Failed> {
     let output = bench.sh("true");
     let confinement = serde_json::to_string_pretty(&output.confinement)?;
-    insta::assert_snapshot!(confinement.replace(&output.run, "RUN"), @r#"
+    insta::allow_duplicates!(insta::assert_snapshot!(confinement.replace(&output.run, "RUN"), @r#"
     {
       "executor": "container",
       "readable": [
@@ -166,7 +238,7 @@ fn confinement(bench: &Bench) -> Result<(), Failed> {
       "writable": [
         "/workspace/work",
         "/workspace/out",
-        "/workspace/.venvs",
+        "/workspace/.venvs/demo",
         "/workspace/runs/RUN/files",
         "/tmp"
       ],
@@ -176,19 +248,7 @@ fn confinement(bench: &Bench) -> Result<(), Failed> {
         "the disk"
       ]
     }
-    "#);
-    Ok(())
-}
-
-fn processes(bench: &Bench) -> Result<(), Failed> {
-    let mut bench = Bench::new(bench.who);
-    bench.settings.limits.processes = 20;
-    let command = "i=0; while [ $i -lt 200 ]; do (sleep 100 &) || break; i=$((i+1)); done; echo $i";
-    let start = Instant::now();
-    let output = bench.run(json!({"skill": "demo", "command": command, "timeout": 2}))?;
-    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
-    assert!(!output.stdout.contains("200"), "{output:?}");
-    assert_eq!(bench.sh("echo fine").stdout, "fine\n");
+    "#));
     Ok(())
 }
 

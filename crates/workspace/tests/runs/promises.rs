@@ -171,15 +171,24 @@ fn variables(bench: &Bench) -> Result<(), Failed> {
     }))?;
     assert_eq!(output.stdout, format!("{value}||demo"));
     let all = bench.sh("env").stdout;
-    let mut names: Vec<&str> = all.lines().filter_map(|it| it.split('=').next()).collect();
-    // A shell sets the first; engines say the last to all their containers.
+    let pairs = all.lines().filter_map(|line| line.split_once('='));
+    let mut names: Vec<&str> = pairs.clone().map(|(name, _)| name).collect();
+    // A shell sets these; engines say the next to all their containers, and images what they like, of which what may
+    // not be set is empty.
     names.retain(|name| !["PWD", "OLDPWD", "SHLVL", "_"].contains(name));
-    names
-        .retain(|name| !bench.who.is_engine() || !["HOSTNAME", "TERM", "container"].contains(name));
+    if bench.who.is_engine() {
+        assert!(pairs.clone().any(|pair| pair == ("IMAGE_SAYS", "hello")), "{all}");
+        let from_elsewhere = ["HOSTNAME", "TERM", "container", "IMAGE_SAYS"];
+        let emptied = ["BASH_ENV", "HTTPS_PROXY", "LD_PRELOAD"];
+        assert!(emptied.iter().all(|name| pairs.clone().any(|pair| pair == (*name, ""))), "{all}");
+        names.retain(|name| !from_elsewhere.contains(name) && !emptied.contains(name));
+    }
     names.sort_unstable();
     let expected =
         "HOME LANG OUTPUT_DIR PATH RUN_DIR SKILLS_DIR SKILL_NAME TMPDIR WORKSPACE_DIR WORK_DIR";
     assert_eq!(names.join(" "), expected);
+    // Whatever an image says about them.
+    assert!(!all.contains("/nowhere"), "{all}");
     Ok(())
 }
 

@@ -13,6 +13,7 @@ use tokio::time::{sleep, sleep_until, timeout};
 
 use super::engine::Engine;
 use super::error::{ContainerError, while_it};
+use super::outside::{Counted, Outside};
 use super::ready::Ready;
 use super::recipe::IDLE_PROCESSES;
 use crate::executor::Watch;
@@ -40,9 +41,12 @@ const NOT_PROMISED: [&str; 2] = ["tells a signal from an exit code above 128", "
 
 /// Asks every process of the user but the first one to end.
 const TERMINATE: &str = "kill -TERM -1";
-/// Prints what the kernel counted of processes killed for want of memory, in either kind of control groups.
-const COUNT_KILLS: &str = "for file in memory.events memory/memory.oom_control; do \
-    while read -r line; do echo \"$line\"; done <\"/sys/fs/cgroup/$file\"; done 2>/dev/null";
+/// Prints what the kernel counted of limits that were met, in either kind of control groups.
+const COUNT: &str = "for file in memory.events memory/memory.oom_control pids.events pids/pids.events; do \
+    while read -r line; do echo \"${file%%.*} $line\"; done <\"/sys/fs/cgroup/$file\"; done 2>/dev/null";
+/// Prints a line for everything in the temporary folders.
+const LIST: &str = "for name in /tmp/* /tmp/.[!.]* /tmp/..?* /dev/shm/* /dev/shm/.[!.]* /dev/shm/..?*; do \
+    if [ -e \"$name\" ] || [ -L \"$name\" ]; then echo left; fi; done";
 
 /// What is run.
 #[derive(Debug)]
@@ -80,6 +84,7 @@ impl Place<'_> {
         watch: &mut Watch,
     ) -> Result<Outcome, ContainerError> {
         let cancel = watch.cancel.clone();
+        let before = self.outside().and_then(Outside::counted);
         let started = Instant::now();
         let (id, output, input) = self.start(command).await?;
         let mut followed = Followed { place: self, id, output: Some(output), watch };
@@ -98,17 +103,35 @@ impl Place<'_> {
         };
         let duration = started.elapsed();
         let stopped = timed_out || is_cancelled;
-        let out_of_memory = !stopped && code == Some(KILLED) && self.has_run_out_of_memory().await;
-        // The kernel's count of what it killed begins anew with the container.
-        if is_there || out_of_memory || !self.is_idle().await {
+        let met = self.met(before, !stopped && code == Some(KILLED)).await;
+        if is_there || met.is_of_container || !self.is_idle().await || !self.is_clean().await {
             self.engine.kill(&self.ready.id).await?;
         }
         followed.drain().await;
         let mut ended = ended(code, stopped);
         ended.limits.extend(timed_out.then_some(Limit::Wall));
-        ended.limits.extend(out_of_memory.then_some(Limit::Memory));
+        ended.limits.extend(met.limits);
         let not_promised = NOT_PROMISED.to_vec();
         Ok(Outcome { ended, timed_out, cancelled: is_cancelled, duration, not_promised })
+    }
+
+    fn outside(&self) -> Option<&Outside> {
+        self.ready.outside.as_ref()
+    }
+
+    /// The limits that a command met. When that cannot be seen, the container is asked if the command may
+    /// have been killed.
+    async fn met(&self, before: Option<Counted>, was_killed: bool) -> Met {
+        let after = self.outside().and_then(Outside::counted);
+        if let (Some(before), Some(after)) = (before, after) {
+            return Met { limits: more(before, after), is_of_container: false };
+        }
+        if !was_killed {
+            return Met::default();
+        }
+        let counted = timeout(GRACE, self.ask(COUNT)).await.ok().flatten().unwrap_or_default();
+        let limits = more(Counted::default(), count(&counted));
+        Met { is_of_container: !limits.is_empty(), limits }
     }
 
     async fn start(
@@ -157,23 +180,31 @@ impl Place<'_> {
         Some(String::from_utf8_lossy(&printed).into_owned())
     }
 
-    async fn has_run_out_of_memory(&self) -> bool {
-        let counted = timeout(GRACE, self.ask(COUNT_KILLS)).await.ok().flatten();
-        let counted = counted.unwrap_or_default();
-        let mut kills = counted.lines().filter_map(|line| line.strip_prefix("oom_kill "));
-        kills.any(|count| count.trim() != "0")
-    }
-
-    /// Whether nothing is left in the container. When that cannot be told, something is.
+    /// Whether nothing runs in the container any more. When that cannot be told, something does.
     async fn is_idle(&self) -> bool {
         for pause in COUNTS {
-            match self.engine.processes(&self.ready.id).await {
+            let seen = self.outside().and_then(Outside::processes);
+            let count = match seen {
+                Some(count) => Some(count),
+                None => self.engine.processes(&self.ready.id).await,
+            };
+            match count {
                 Some(count) if count <= IDLE_PROCESSES => return true,
                 Some(_) => sleep(pause).await,
                 None => return false,
             }
         }
         false
+    }
+
+    /// Whether no temporary file is left, which the next run would find. When that cannot be told, one is.
+    async fn is_clean(&self) -> bool {
+        match self.outside().and_then(Outside::is_clean) {
+            Some(is_clean) => is_clean,
+            None => {
+                timeout(GRACE, self.ask(LIST)).await.ok().flatten().is_some_and(|it| it.is_empty())
+            }
+        }
     }
 
     /// Whether a command has ended, and with what code if the engine still knows.
@@ -186,6 +217,35 @@ impl Place<'_> {
             // The engine did not answer; it will be asked again.
             Err(_) => None,
         }
+    }
+}
+
+/// Limits that a command met.
+#[derive(Debug, Default)]
+struct Met {
+    limits: Vec<Limit>,
+    /// The container has counted since it was started, so the count must begin anew.
+    is_of_container: bool,
+}
+
+/// The limits whose counts have grown.
+fn more(before: Counted, after: Counted) -> Vec<Limit> {
+    let memory = (after.kills > before.kills).then_some(Limit::Memory);
+    let processes = (after.forks > before.forks).then_some(Limit::Processes);
+    memory.into_iter().chain(processes).collect()
+}
+
+/// What [`COUNT`] printed.
+fn count(printed: &str) -> Counted {
+    let most = |beginnings: [&str; 2]| {
+        let lines = printed.lines();
+        let counts =
+            lines.filter_map(|line| beginnings.iter().find_map(|it| line.strip_prefix(it)));
+        counts.filter_map(|count| count.trim().parse().ok()).max().unwrap_or_default()
+    };
+    Counted {
+        kills: most(["memory oom_kill ", "memory/memory oom_kill "]),
+        forks: most(["pids max ", "pids/pids max "]),
     }
 }
 

@@ -14,13 +14,16 @@ use bollard::query_parameters::{
 use bollard::{API_DEFAULT_VERSION, ClientVersion, Docker};
 use futures_util::{StreamExt, TryStreamExt};
 use tokio::net::UnixStream;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::error::{ContainerError, while_it};
+use super::image::{Image, check_name};
 use super::run::Pull;
 
 /// How long an engine may take to answer, in seconds.
 const PATIENCE: u64 = 120;
+/// How long one may take to say what it is.
+const FIRST_PATIENCE: Duration = Duration::from_secs(10);
 /// How long a killed container may take to be gone.
 const DEATH: Duration = Duration::from_secs(10);
 /// Between two looks at a container that is about to be gone.
@@ -43,13 +46,18 @@ pub(super) struct Nature {
 }
 
 impl Nature {
-    async fn ask(address: &str) -> Result<Self, ContainerError> {
+    /// Asks what listens at an address; what does not answer like an engine is none.
+    async fn ask(address: &str, patience: Duration) -> Result<Self, ContainerError> {
         let docker = client(address, API_DEFAULT_VERSION)?;
-        let said = docker.version().await.map_err(while_it("tell its version"))?;
-        let parts = said.components.unwrap_or_default();
+        let said = timeout(patience, docker.version()).await.ok().and_then(Result::ok);
+        let said = said.and_then(|said| Some((said.api_version?, said.components)));
+        let Some((version, parts)) = said else {
+            return Err(ContainerError::Stranger { address: address.to_owned() });
+        };
+        let parts = parts.unwrap_or_default();
         Ok(Self {
             address: address.to_owned(),
-            version: common_version(&said.api_version.unwrap_or_default()),
+            version: common_version(&version),
             is_podman: parts.iter().any(|part| part.name.contains("Podman")),
         })
     }
@@ -71,14 +79,6 @@ fn common_version(theirs: &str) -> ClientVersion {
     numbers.filter(|theirs| *theirs < ours).unwrap_or(ours)
 }
 
-/// An image that the engine has.
-#[derive(Debug)]
-pub(super) struct Image {
-    pub(super) id: String,
-    /// Folders of its `PATH`.
-    pub(super) path: Vec<String>,
-}
-
 impl Engine {
     /// The engine at an address, or the first that listens at a usual place. What it is will be known
     /// next time: Podman takes half a second to say so.
@@ -96,7 +96,7 @@ impl Engine {
         let nature = match known.get().filter(|nature| nature.address == address) {
             Some(nature) => nature.clone(),
             None => {
-                let nature = Nature::ask(&address).await?;
+                let nature = Nature::ask(&address, FIRST_PATIENCE).await?;
                 // Somebody else may have been faster, or it has moved.
                 let _kept = known.set(nature.clone());
                 nature
@@ -107,6 +107,7 @@ impl Engine {
 
     /// An image, fetched if that is wanted.
     pub(super) async fn image(&self, name: &str, pull: Pull) -> Result<Image, ContainerError> {
+        check_name(name)?;
         let mut found = self.docker.inspect_image(name).await;
         if is_missing(&found) {
             if pull == Pull::Never {
@@ -120,7 +121,12 @@ impl Engine {
         let variables = image.config.and_then(|config| config.env).unwrap_or_default();
         let path = variables.iter().find_map(|it| it.strip_prefix("PATH=")).unwrap_or_default();
         let path = path.split(':').filter(|folder| folder.starts_with('/')).map(str::to_owned);
-        Ok(Image { id: image.id.unwrap_or_default(), path: path.collect() })
+        let names = variables.iter().filter_map(|it| it.split('=').next());
+        Ok(Image {
+            id: image.id.unwrap_or_default(),
+            path: path.collect(),
+            variables: names.map(str::to_owned).collect(),
+        })
     }
 
     async fn fetch(&self, name: &str) -> Result<(), ContainerError> {
@@ -256,6 +262,8 @@ async fn usual() -> Result<PathBuf, ContainerError> {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
     use super::*;
 
     #[test]
@@ -266,6 +274,41 @@ mod tests {
             [spoken("1.41"), spoken("1.999"), spoken("")],
             ["1.41".to_owned(), ours.clone(), ours]
         );
+    }
+
+    /// What is made of somebody who gives an answer to whatever is asked, or none and waits.
+    async fn asked(answer: &'static [u8]) -> Result<Nature, ContainerError> {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("socket");
+        let listener = tokio::net::UnixListener::bind(&socket).unwrap();
+        let address = format!("unix://{}", socket.display());
+        let serve = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let _asked = stream.read(&mut [0; 4096]).await.unwrap();
+            stream.write_all(answer).await.unwrap();
+            if answer.is_empty() {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            nature = Nature::ask(&address, Duration::from_millis(300)) => nature,
+            () = async { serve.await; std::future::pending().await } => unreachable!("it waits"),
+        }
+    }
+
+    #[tokio::test]
+    async fn what_does_not_answer_like_an_engine_is_none() {
+        for answer in [
+            &b""[..],
+            b"220 mail.example.org ESMTP\r\n",
+            b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}",
+        ] {
+            let error = asked(answer).await.unwrap_err();
+            assert!(matches!(error, ContainerError::Stranger { .. }), "{error:?}");
+        }
+        let engine = b"HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n{\"ApiVersion\":\"1.30\"}";
+        assert_eq!(asked(engine).await.unwrap().version.to_string(), "1.30");
     }
 
     #[test]

@@ -35,6 +35,23 @@ pub enum ContainerError {
         /// Why not.
         source: io::Error,
     },
+    /// Somebody answers at the address, but not as an engine does, or not at all.
+    #[error(
+        "what listens at `{address}` does not answer like a container engine; name the socket of Docker or Podman (`exec.container.socket`, `DOCKER_HOST`)"
+    )]
+    Stranger {
+        /// The address.
+        address: String,
+    },
+    /// No image could have such a name.
+    #[error(
+        "`{}` is not the name of an image; name one such as `debian:stable-slim` (`exec.container.image`)",
+        .image.escape_debug()
+    )]
+    ImageName {
+        /// What was given.
+        image: String,
+    },
     /// The engine has no such image, and may not fetch it.
     #[error(
         "the engine at `{address}` has no image `{image}`; fetch it (`docker pull {image}`, `podman pull {image}`), name another (`exec.container.image`), or let metier fetch it (`exec.container.pull = true`)"
@@ -46,7 +63,9 @@ pub enum ContainerError {
         address: String,
     },
     /// The image could not be fetched.
-    #[error("image `{image}` could not be fetched: {source}")]
+    #[error(
+        "image `{image}` could not be fetched: {source}; look at its name and at the way to its registry, or name another (`exec.container.image`)"
+    )]
     Pull {
         /// The image.
         image: String,

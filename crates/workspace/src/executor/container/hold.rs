@@ -6,14 +6,17 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{AtFlags, OFlags, RenameFlags, renameat_with, unlinkat};
+use metier_sandbox::unprivileged_owner;
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, fchmod, fchown, renameat_with, unlinkat};
+use rustix::process::{getegid, geteuid};
 
 use super::error::ContainerError;
 use crate::clean::remove_tree;
-use crate::layout::Workspace;
+use crate::layout::{Workspace, open_beneath};
 use crate::path::Inside;
 
 /// The folder of a workspace that a container sees as `runs`.
@@ -113,19 +116,35 @@ fn birth(process: u32) -> Option<String> {
     after_name.split_whitespace().nth(19).map(str::to_owned)
 }
 
+/// Opens the folder that a container sees as `runs`, or one in it, made if need be. Programs may enter it but, where they
+/// are somebody else, change nothing in it.
+pub(super) fn make_lent(workspace: &Workspace, place: &Inside) -> io::Result<OwnedFd> {
+    let folder = workspace.make_folder(place)?;
+    if unprivileged_owner().is_some() {
+        fchown(&folder, Some(geteuid()), Some(getegid()))?;
+        fchmod(&folder, Mode::from_raw_mode(0o755))?;
+    }
+    Ok(folder)
+}
+
 /// Moves the files of a run to where the container sees them.
 pub(super) fn lend(workspace: &Workspace, run: &Inside) -> io::Result<()> {
     let (own, lent) = (own(run)?, lent(run)?);
     let from = workspace.open(&own, OFlags::RDONLY | OFlags::DIRECTORY)?;
-    let to = workspace.make_folder(&lent)?;
+    let to = make_lent(workspace, &lent)?;
     Ok(renameat_with(from, "files", to, "files", RenameFlags::NOREPLACE)?)
 }
 
-/// Moves the files of a run back.
+/// Moves the files of a run back. If the program has removed their folder, the run has none.
 pub(super) fn give_back(workspace: &Workspace, run: &Inside) -> io::Result<()> {
+    take_back(workspace, run).or_else(|_| workspace.make_folder(run).map(drop))
+}
+
+fn take_back(workspace: &Workspace, run: &Inside) -> io::Result<()> {
     let (own, lent) = (own(run)?, lent(run)?);
     let from = workspace.open(&lent, OFlags::RDONLY | OFlags::DIRECTORY)?;
     let to = workspace.open(&own, OFlags::RDONLY | OFlags::DIRECTORY)?;
+    let _is_a_folder = open_beneath(&from, "files", OFlags::PATH | OFlags::DIRECTORY)?;
     renameat_with(from, "files", to, "files", RenameFlags::NOREPLACE)?;
     let all = workspace.open(&Inside::known(LENT), OFlags::RDONLY | OFlags::DIRECTORY)?;
     // What the program put beside its files stays until the next run.
@@ -140,7 +159,7 @@ pub(super) fn tidy(workspace: &Workspace) -> io::Result<()> {
         let entry = entry?;
         let name = entry.file_name();
         let run = name.to_str().map(|name| Inside::known(format!("runs/{name}/files")));
-        if run.is_some_and(|run| give_back(workspace, &run).is_ok()) {
+        if run.is_some_and(|run| take_back(workspace, &run).is_ok()) {
             continue;
         }
         if entry.file_type()?.is_dir() {
@@ -191,10 +210,9 @@ mod tests {
         assert!(matches!(waited, Err(ContainerError::Busy)));
     }
 
-    #[test]
-    fn a_link_in_place_of_a_lent_folder_is_not_followed() {
-        let state = tempfile::tempdir().unwrap();
-        let (root, content) = (state.path().join("w"), state.path().join("c"));
+    /// A workspace with the folder of a run.
+    fn workspace(state: &Path) -> (Workspace, Inside) {
+        let (root, content) = (state.join("w"), state.join("c"));
         let workspaces = crate::layout::Workspaces::open(&root, &content).unwrap();
         let key = crate::layout::SessionKey {
             app: "a".to_owned(),
@@ -205,13 +223,36 @@ mod tests {
         let workspace = workspaces.workspace(&key).unwrap();
         let run = Inside::known("runs/1/files");
         workspace.make_folder(&run).unwrap();
+        (workspace, run)
+    }
+
+    #[test]
+    fn files_that_are_no_folder_any_more_are_not_given_back() {
+        let state = tempfile::tempdir().unwrap();
+        let (workspace, run) = workspace(state.path());
+        lend(&workspace, &run).unwrap();
+        let lent = workspace.root().join(LENT).join("1/files");
+        fs::remove_dir(&lent).unwrap();
+        std::os::unix::fs::symlink(state.path(), &lent).unwrap();
+        give_back(&workspace, &run).unwrap();
+        let own = workspace.root().join("runs/1/files");
+        assert!(own.symlink_metadata().unwrap().is_dir());
+        assert_eq!(fs::read_dir(own).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_link_in_place_of_a_lent_folder_is_not_followed() {
+        let state = tempfile::tempdir().unwrap();
+        let (workspace, run) = workspace(state.path());
         lend(&workspace, &run).unwrap();
         let victim = state.path().join("victim");
         fs::create_dir_all(victim.join("files")).unwrap();
         let lent = workspace.root().join(LENT).join("1");
         fs::rename(&lent, lent.with_extension("old")).unwrap();
         std::os::unix::fs::symlink(&victim, &lent).unwrap();
-        give_back(&workspace, &run).unwrap_err();
+        take_back(&workspace, &run).unwrap_err();
+        give_back(&workspace, &run).unwrap();
+        assert!(workspace.root().join("runs/1/files").is_dir());
         tidy(&workspace).unwrap();
         assert!(victim.join("files").is_dir());
         assert_eq!(fs::read_dir(workspace.root().join(LENT)).unwrap().count(), 0);

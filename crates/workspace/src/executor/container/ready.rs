@@ -7,9 +7,11 @@ use bollard::query_parameters::{
 use metier_sandbox::unprivileged_owner;
 use rustix::process::{getegid, geteuid};
 
-use super::engine::{Engine, Image, is_missing, is_running};
+use super::engine::{Engine, is_missing, is_running};
 use super::error::{ContainerError, while_it};
 use super::hold::Last;
+use super::image::Image;
+use super::outside::Outside;
 use super::recipe::{MADE_OF, Recipe, SHELL};
 
 /// The shell most images have.
@@ -22,6 +24,8 @@ const FOLDERS: [&str; 3] = ["/bin", "/usr/bin", "/usr/local/bin"];
 pub(super) struct Ready {
     pub(super) id: String,
     pub(super) shell: String,
+    /// What can be seen of it without asking it, if anything can.
+    pub(super) outside: Option<Outside>,
 }
 
 /// Makes the container for a recipe ready.
@@ -32,19 +36,19 @@ pub(super) async fn ready(
     (name, last): (&str, Last),
 ) -> Result<Ready, ContainerError> {
     if let Some(found) = engine.container(name).await? {
-        if let Some(ready) = fitting(&found, &recipe.digest()) {
+        if let Some(mut ready) = fitting(&found, &recipe.digest()) {
             let runs = is_running(&found);
             if runs && last == Last::Unknown {
                 engine.kill(&ready.id).await?;
             }
-            if (runs && last == Last::Over) || start(engine, &ready.id).await.is_ok() {
+            if (runs && last == Last::Over) || start(engine, &mut ready).await.is_ok() {
                 return Ok(ready);
             }
         }
         engine.remove(name).await?;
     }
-    let ready = make(engine, recipe, image, name).await?;
-    start(engine, &ready.id).await?;
+    let mut ready = make(engine, recipe, image, name).await?;
+    start(engine, &mut ready).await?;
     Ok(ready)
 }
 
@@ -53,12 +57,21 @@ fn fitting(found: &ContainerInspectResponse, digest: &str) -> Option<Ready> {
     let labels = found.config.as_ref()?.labels.as_ref()?;
     let fits = labels.get(MADE_OF).is_some_and(|made_of| made_of == digest);
     let (id, shell) = (found.id.clone()?, labels.get(SHELL)?.clone());
-    fits.then_some(Ready { id, shell })
+    let outside = seen(&id, found);
+    fits.then_some(Ready { id, shell, outside })
 }
 
-async fn start(engine: &Engine, id: &str) -> Result<(), ContainerError> {
-    let started = engine.docker.start_container(id, None::<StartContainerOptions>).await;
-    started.map_err(while_it("start the container"))
+/// What can be seen of a container from outside.
+fn seen(id: &str, found: &ContainerInspectResponse) -> Option<Outside> {
+    Outside::find(id, found.state.as_ref()?.pid?)
+}
+
+async fn start(engine: &Engine, ready: &mut Ready) -> Result<(), ContainerError> {
+    let started = engine.docker.start_container(&ready.id, None::<StartContainerOptions>).await;
+    started.map_err(while_it("start the container"))?;
+    let found = engine.container(&ready.id).await?;
+    ready.outside = found.and_then(|found| seen(&ready.id, &found));
+    Ok(())
 }
 
 async fn make(
@@ -76,11 +89,11 @@ async fn make(
     let id = create(GUESS).await?;
     let shell = find_shell(engine, image, &id).await;
     if shell.as_deref() == Some(GUESS) {
-        return Ok(Ready { id, shell: GUESS.to_owned() });
+        return Ok(Ready { id, shell: GUESS.to_owned(), outside: None });
     }
     engine.remove(&id).await?;
     let shell = shell.ok_or_else(|| ContainerError::NoShell { image: recipe.image.clone() })?;
-    Ok(Ready { id: create(&shell).await?, shell })
+    Ok(Ready { id: create(&shell).await?, shell, outside: None })
 }
 
 /// Who programs are: nobody when we are root, else ourselves. In the containers of an engine that

@@ -16,8 +16,10 @@ use metier_sandbox::{Access, Limits};
 
 use super::error::ContainerError;
 use super::hold::LENT;
+use super::image::Image;
+use crate::environment::{VariableError, check_configured};
 use crate::executor::{Execution, Network, StagedTree, VIEW};
-use crate::layout::{VENVS, WRITABLE};
+use crate::layout::{WRITABLE, venv};
 
 /// Labels of our containers.
 pub(super) const WORKSPACE: &str = "dev.metier.workspace";
@@ -25,7 +27,7 @@ pub(super) const MADE_OF: &str = "dev.metier.made-of";
 pub(super) const SHELL: &str = "dev.metier.shell";
 
 /// Goes into the digest of every recipe; another number when containers are made differently.
-const EDITION: u32 = 1;
+const EDITION: u32 = 2;
 /// The processes of a container in which nothing runs: the engine's init, and the shell that waits.
 pub(super) const IDLE_PROCESSES: u64 = 2;
 /// Processes of one user on the whole machine. The engine's own limit counts those of the container.
@@ -40,6 +42,8 @@ const WAIT: &str = "trap '' HUP INT TERM; read -r line";
 pub(super) struct Recipe {
     pub(super) image: String,
     image_id: String,
+    /// Variables of the image that no program may get.
+    emptied: Vec<String>,
     limits: Limits,
     network: &'static str,
     mounts: Vec<Mounted>,
@@ -60,12 +64,14 @@ impl Recipe {
     /// The recipe for what a command needs.
     pub(super) fn new(
         execution: &Execution,
-        image: &str,
-        image_id: &str,
+        name: &str,
+        image: &Image,
     ) -> Result<Self, ContainerError> {
         let root = execution.workspace.root();
         let mut mounts = Vec::new();
-        for folder in WRITABLE.into_iter().chain([VENVS]) {
+        // Programs in `.venv` come first, so each skill has its own and none can write that of another.
+        let venv = venv(&execution.surroundings.skill);
+        for folder in WRITABLE.into_iter().chain([venv.as_str()]) {
             mounts.push(Mounted::new(&root.join(folder), folder, Access::Write)?);
         }
         mounts.push(Mounted::new(&root.join(LENT), "runs", Access::Write)?);
@@ -73,14 +79,15 @@ impl Recipe {
             mounts.push(Mounted::new(content, &format!("skills/{folder}"), Access::Read)?);
         }
         Ok(Self {
-            image: image.to_owned(),
-            image_id: image_id.to_owned(),
+            image: name.to_owned(),
+            image_id: image.id.clone(),
+            emptied: image.variables.iter().filter(|name| is_refused(name)).cloned().collect(),
             limits: Limits {
                 cpu_seconds: execution.limits.cpu_seconds.next_multiple_of(CPU_STEP),
                 ..execution.limits
             },
             network: match execution.network {
-                Network::Host => "default",
+                Network::Host => "host",
                 Network::None | Network::Listed(..) => "none",
             },
             mounts,
@@ -96,7 +103,7 @@ impl Recipe {
 
     /// Tells this recipe from every other.
     pub(super) fn digest(&self) -> String {
-        let Self { image, image_id, limits, network, mounts, workspace: _ } = self;
+        let Self { image, image_id, emptied: _, limits, network, mounts, workspace: _ } = self;
         let Limits {
             wall: _,
             cpu_seconds,
@@ -136,6 +143,7 @@ impl Recipe {
             cmd: Some(vec!["-c".to_owned(), WAIT.to_owned()]),
             open_stdin: Some(true),
             user: Some(user.to_owned()),
+            env: Some(self.emptied.iter().map(|name| format!("{name}=")).collect()),
             working_dir: Some("/".to_owned()),
             labels: Some(labels.map(|(name, value)| (name.to_owned(), value)).into()),
             healthcheck: Some(HealthConfig {
@@ -192,7 +200,7 @@ impl Mounted {
         let shown = source.to_str().filter(|text| is_plain(text)).ok_or_else(|| {
             ContainerError::Path { path: source.display().to_string().escape_debug().to_string() }
         })?;
-        let metadata = fs::metadata(shown)?;
+        let metadata = fs::symlink_metadata(shown)?;
         if !metadata.is_dir() {
             return Err(io::Error::from(io::ErrorKind::NotADirectory).into());
         }
@@ -213,6 +221,13 @@ impl Mounted {
             ..Mount::default()
         }
     }
+}
+
+/// Whether nobody may set a variable, an image neither. What metier sets itself is no matter: that is set for every
+/// command.
+fn is_refused(name: &str) -> bool {
+    let refused = check_configured(&[(name.to_owned(), String::new())]);
+    matches!(refused, Err(VariableError::Blocked(_)))
 }
 
 /// Podman puts mounts into a line of values with commas, where these signs mean something.
@@ -238,6 +253,7 @@ mod tests {
         Recipe {
             image: "debian:stable".to_owned(),
             image_id: "sha256:1".to_owned(),
+            emptied: vec!["LD_PRELOAD".to_owned()],
             limits: Limits::default(),
             network: "none",
             mounts: vec![
@@ -259,6 +275,7 @@ mod tests {
         insta::assert_snapshot!(lines.collect::<String>(), @r#"
         User "65534:65534"
         OpenStdin true
+        Env ["LD_PRELOAD="]
         Cmd ["-c","trap '' HUP INT TERM; read -r line"]
         Healthcheck {"Test":["NONE"]}
         Image "debian:stable"
@@ -289,7 +306,7 @@ mod tests {
         let changes: [fn(&mut Recipe); 6] = [
             |it| it.image_id = "sha256:2".to_owned(),
             |it| it.limits.memory += 1,
-            |it| it.network = "default",
+            |it| it.network = "host",
             |it| it.mounts[0].access = Access::Read,
             |it| it.mounts[1].identity.1 += 1,
             |it| drop(it.mounts.pop()),

@@ -4,16 +4,22 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 
 use metier_sandbox::{Access, Outcome, SpawnError};
+use rustix::io::Errno;
 
 use super::command::{Command, Place, cancelled};
 use super::engine::{Engine, Nature};
 use super::error::ContainerError;
-use super::hold::{Hold, LENT, give_back, lend, tidy};
+use super::hold::{Hold, LENT, give_back, lend, make_lent, tidy};
 use super::ready::ready;
 use super::recipe::Recipe;
 use crate::executor::{ExecuteError, Executed, Execution, Network, VIEW, Watch};
 use crate::path::Inside;
 use crate::request::Confinement;
+
+/// Bytes of one argument or variable that the kernel takes, its end among them.
+const MAX_TEXT: usize = 128 << 10;
+/// Bytes of all of them together; a little less than the kernel takes with the usual stack.
+const MAX_TEXTS: usize = 2_000_000;
 
 /// Runs commands in containers. Clones share what is known of the engine.
 #[derive(Clone, Debug)]
@@ -74,12 +80,10 @@ impl ContainerExecutor {
             hold = Hold::take(workspace.root(), execution.limits.wall) => hold?,
             () = cancelled(&watch.cancel) => return Err(ContainerError::Cancelled.into()),
         };
-        workspace.make_folder(&Inside::known(LENT))?;
-        let recipe = Recipe::new(execution, image_name, &image.id)?;
+        make_lent(workspace, &Inside::known(LENT))?;
+        let recipe = Recipe::new(execution, image_name, &image)?;
         let name = Recipe::name(workspace.root());
         let ready = ready(&engine, &recipe, &image, (&name, hold.last)).await?;
-        hold.begin()?;
-        tidy(workspace)?;
         let arguments = vec![ready.shell.clone(), "-c".to_owned(), execution.command.clone()];
         let directory = execution.directory.under(VIEW.as_ref()).display().to_string();
         let command = Command {
@@ -89,6 +93,9 @@ impl ContainerExecutor {
             input: &execution.input,
             wall: execution.limits.wall,
         };
+        check_text(&command)?;
+        hold.begin()?;
+        tidy(workspace)?;
         lend(workspace, &execution.surroundings.run)?;
         let outcome = Place { engine: &engine, ready: &ready }.run(&command, watch).await;
         let returned = give_back(workspace, &execution.surroundings.run);
@@ -129,6 +136,21 @@ fn check_directory(execution: &Execution) -> Result<(), SpawnError> {
     Err(SpawnError::Directory { path, source: io::ErrorKind::NotFound.into() })
 }
 
+/// Refuses what the kernel would refuse, before an engine says so in its own words, or leaves it out.
+fn check_text(command: &Command<'_>) -> Result<(), SpawnError> {
+    let pairs = command.environment.iter().map(|(name, value)| name.len() + 1 + value.len());
+    let lengths = || command.arguments.iter().map(String::len).chain(pairs.clone());
+    let values = command.environment.iter().map(|(_, value)| value);
+    let why = if command.arguments.iter().chain(values).any(|text| text.contains('\0')) {
+        io::Error::new(io::ErrorKind::InvalidInput, "a value has a zero byte")
+    } else if lengths().any(|length| length >= MAX_TEXT) || lengths().sum::<usize>() > MAX_TEXTS {
+        Errno::TOOBIG.into()
+    } else {
+        return Ok(());
+    };
+    Err(SpawnError::Program { name: command.arguments[0].clone(), source: why })
+}
+
 fn confinement(
     recipe: &Recipe,
     execution: &Execution,
@@ -143,7 +165,7 @@ fn confinement(
         readable: shown(Access::Read).collect(),
         writable: writable.chain([run, "/tmp".to_owned()]).collect(),
         network: match execution.network {
-            Network::Host => "the engine's default".to_owned(),
+            Network::Host => "host".to_owned(),
             Network::None | Network::Listed(..) => "none".to_owned(),
         },
         not_promised,

@@ -37,15 +37,16 @@ pub fn run_as_root_of_a_container(tests: &str) -> Result<(), String> {
     if text.contains("running 0 tests") { Err(text) } else { Ok(()) }
 }
 
-/// Runs all tests of this binary as an ordinary user; only root can. The environment is not passed on:
-/// what it names (engines, say) is root's.
+/// Runs the tests of this binary as an ordinary user, those apart whose names contain one of some texts; only
+/// root can. The environment is not passed on: what it names (engines, say) is root's.
 ///
 /// # Errors
 ///
 /// With what the tests wrote, when one failed.
-pub fn run_as_ordinary_user() -> Result<(), String> {
+pub fn run_as_ordinary_user(apart: &[&str]) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let mut command = again(folder.path()).map_err(|error| error.to_string())?;
+    command.args(apart.iter().flat_map(|text| ["--skip", text]));
     // One for each caller: some limits are counted by user.
     let user = USERS.start + std::process::id() % USERS.len() as u32;
     run(command.gid(user).uid(user)).map(drop)

@@ -47,7 +47,7 @@ fn main() {
         }
     }
     if unprivileged_owner().is_some() {
-        trials.push(Trial::test("as_an_ordinary_user", || Ok(run_as_ordinary_user()?)));
+        trials.push(Trial::test("as_an_ordinary_user", || Ok(run_as_ordinary_user(&[])?)));
         let in_container = || Ok(run_as_root_of_a_container("landlock::")?);
         trials.push(Trial::test("as_root_of_a_container", in_container));
     }

@@ -2,14 +2,13 @@
 //!
 //! The test binary is the sandbox's helper too, so it has a `main` of its own.
 
-mod attacks;
+mod attack;
 mod bench;
 mod container;
 mod examples;
-mod hostile;
+mod files;
 mod lesser;
-mod links;
-mod power;
+mod network;
 mod promises;
 mod sessions;
 mod spans;
@@ -24,13 +23,14 @@ use crate::bench::{Bench, Who};
 type Promise = (&'static str, fn(&Bench) -> Result<(), Failed>);
 
 /// What every executor keeps.
-const COMMON: &[&[Promise]] =
-    &[examples::PROMISES, promises::PROMISES, hostile::PROMISES, spans::PROMISES];
-/// What is tried with those on this machine.
-const LOCAL: &[&[Promise]] =
-    &[attacks::PROMISES, links::PROMISES, power::PROMISES, sessions::PROMISES];
-/// What is tried with engines.
-const ENGINES: &[&[Promise]] = &[container::PROMISES];
+const COMMON: &[&[Promise]] = &[
+    examples::PROMISES,
+    promises::PROMISES,
+    files::PROMISES,
+    network::PROMISES,
+    sessions::PROMISES,
+    spans::PROMISES,
+];
 
 fn main() {
     metier_sandbox::helper();
@@ -41,14 +41,18 @@ fn main() {
             trials.push(Trial::test(format!("{who}::is_there"), move || skip(who)));
             continue;
         }
-        let own = if who.is_engine() { ENGINES } else { LOCAL };
+        let own: &[&[Promise]] = if who.is_engine() { &[container::PROMISES] } else { &[] };
         for (name, promise) in COMMON.iter().chain(own).copied().flatten() {
             trials.push(Trial::test(format!("{who}::{name}"), move || promise(&Bench::new(who))));
         }
+        trials.extend(attack::trials(who));
     }
+    trials.push(attack::page_trial());
     trials.extend(lesser::trials());
     if unprivileged_owner().is_some() {
-        trials.push(Trial::test("as_an_ordinary_user", || Ok(run_as_ordinary_user()?)));
+        // The sources may be somebody else's.
+        let again = || Ok(run_as_ordinary_user(&["the_page_is_up_to_date"])?);
+        trials.push(Trial::test("as_an_ordinary_user", again));
     }
     libtest_mimic::run(&arguments, trials).exit();
 }

@@ -10,14 +10,13 @@ use metier_workspace::SessionKey;
 use serde_json::{Value, json};
 
 use crate::Promise;
-use crate::bench::{Bench, Renamed, Who};
+use crate::attack::names_in;
+use crate::bench::Bench;
 
 pub(crate) const PROMISES: &[Promise] = &[
     ("sessions_generations_and_users_never_share", nothing_is_shared),
     ("two_runs_at_once_do_not_disturb_each_other", two_runs_at_once),
     ("a_session_survives_what_a_program_does_to_its_folders", a_session_survives),
-    ("one_skill_cannot_plant_programs_for_another", planted_programs),
-    ("removing_a_workspace_follows_no_link", removing_follows_no_link),
     ("the_record_says_what_ran", the_record_says_what_ran),
     ("folders_are_for_their_owner_alone", folders_are_private),
 ];
@@ -70,7 +69,7 @@ fn nothing_is_shared(bench: &Bench) -> Result<(), Failed> {
         let output = bench
             .sh("find $WORKSPACE_DIR/work $WORKSPACE_DIR/out .venv/ -name x; cat ~/x 2>/dev/null");
         assert_eq!(output.stdout, "", "{key:?}");
-        if bench.who != Who::Host {
+        if bench.who.confines() {
             let output = bench.sh(&format!("cat {}/out/x; ls {}", mine.display(), mine.display()));
             assert_eq!(output.stdout, "", "{key:?}");
         }
@@ -129,7 +128,7 @@ fn two_runs_at_once(bench: &Bench) -> Result<(), Failed> {
         let metadata: Value =
             serde_json::from_slice(&fs::read(last.workspace().join("metadata.json"))?)?;
         assert_eq!(metadata["pins"].as_object().map(serde_json::Map::len), Some(6), "{metadata}");
-        let left: Vec<_> = crate::attacks::names_in(&last.workspace());
+        let left: Vec<_> = names_in(&last.workspace());
         assert!(left.iter().all(|it| !it.starts_with(".metadata")), "{left:?}");
     }
     Ok(())
@@ -155,49 +154,6 @@ fn a_session_survives(bench: &Bench) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Programs of a skill's own environment come first, so nobody else may put any there.
-fn planted_programs(bench: &Bench) -> Result<(), Failed> {
-    if bench.who == Who::Host {
-        return Ok(());
-    }
-    let other = || bench.tree("demo").renamed("other");
-    let run = |skill: &str, command: &str| {
-        bench.run_trees(
-            json!({"skill": skill, "command": command}),
-            vec![bench.tree("demo"), other()],
-        )
-    };
-    run("other", "mkdir -p .venv/bin")?;
-    run(
-        "demo",
-        "for d in $WORKSPACE_DIR/.venvs/other $SKILLS_DIR/other/.venv; do mkdir -p $d/bin; \
-         printf '#!/bin/sh\\necho planted' > $d/bin/hostname; chmod +x $d/bin/hostname; done",
-    )?;
-    let output = run(
-        "other",
-        "hostname 2>/dev/null; mkdir -p .venv/bin && touch .venv/bin/own && ls .venv/bin",
-    )?;
-    assert!(!output.stdout.contains("planted"), "{output:?}");
-    assert!(output.stdout.ends_with("own\n"), "{output:?}");
-    Ok(())
-}
-
-fn removing_follows_no_link(bench: &Bench) -> Result<(), Failed> {
-    let victim = bench.write("victim/kept", "kept");
-    let folder = victim.parent().expect("it has one").display();
-    bench.sh(&format!(
-        "ln -s {folder} work/l; ln -s {folder} out/l; mkdir -p work/a/b/c; ln -s {folder} work/a/b/c/l; \
-         chmod 000 work/a/b; chmod 555 work/a; mkdir $'work/n\\nl' 'work/ '; mkfifo work/p"
-    ));
-    thread::sleep(std::time::Duration::from_millis(20));
-    let root = bench.workspace();
-    thread::sleep(std::time::Duration::from_millis(20));
-    bench.runner.workspaces.remove_unused(std::time::Duration::ZERO)?;
-    assert!(!root.exists());
-    assert_eq!(fs::read_to_string(victim)?, "kept");
-    Ok(())
-}
-
 fn the_record_says_what_ran(bench: &Bench) -> Result<(), Failed> {
     let command = "echo text > $OUTPUT_DIR/x; cat inputs/SKILL.md > $OUTPUT_DIR/y; exit 3";
     let output = bench.run(json!({
@@ -212,7 +168,7 @@ fn the_record_says_what_ran(bench: &Bench) -> Result<(), Failed> {
     assert_eq!((&record["skill"], &record["command"]), (&json!("demo"), &json!(command)));
     assert_eq!(record["skill_digest"], bench.tree("demo").digest);
     assert_eq!(record["exit_code"], 3);
-    assert_eq!(record["confinement"]["executor"], bench.who.to_string());
+    assert_eq!(record["confinement"]["executor"], bench.who.executor_name());
     assert_eq!(record["inputs"][0]["from"], "skill://demo/SKILL.md");
     let digest = |text: &str| blake3_of(text.as_bytes());
     let skill = fs::read_to_string(bench.path("skills/demo/SKILL.md"))?;

@@ -12,26 +12,8 @@ use libtest_mimic::Failed;
 use metier_workspace::RunOutput;
 use serde_json::{Value, json};
 
-use crate::Promise;
+use super::requests::names_in;
 use crate::bench::Bench;
-
-pub(crate) const PROMISES: &[Promise] = &[
-    ("links_in_outputs_are_not_followed", links_in_outputs),
-    ("links_of_an_earlier_run_lead_no_input_out", links_lead_no_input_out),
-    ("a_link_or_copy_over_a_link_replaces_the_link", over_a_link),
-    ("a_folder_is_never_replaced_by_an_input", over_a_folder),
-    ("a_hard_link_changes_nothing_of_the_skill", hard_links),
-    ("pipes_and_sockets_are_passed_over_at_once", special_files),
-    ("deep_and_endless_folders_are_bounded", deep_folders),
-    ("many_warnings_are_counted_not_listed", many_warnings),
-    ("a_file_swapped_while_it_is_collected_shows_nothing", swapped_while_collecting),
-    ("a_folder_swapped_while_inputs_come_in_leads_nowhere", swapped_while_bringing_in),
-    ("a_truncated_file_is_never_kept", truncated_is_not_kept),
-    ("a_large_file_is_kept_whole", large_is_kept_whole),
-    ("an_older_file_is_never_the_primary_output", older_is_not_primary),
-    ("empty_files_of_a_failed_run_are_left_out", empty_files_of_a_failed_run),
-    ("a_large_file_does_not_hide_small_ones", large_does_not_hide),
-];
 
 fn everything(command: &str) -> Value {
     json!({
@@ -45,31 +27,46 @@ fn shows(output: &RunOutput, word: &str) -> bool {
     serde_json::to_string(output).expect("an answer is JSON").contains(word)
 }
 
-fn links_in_outputs(bench: &Bench) -> Result<(), Failed> {
+/// Whether a file was collected.
+fn has(output: &RunOutput, name: &str) -> bool {
+    output.output_files.iter().any(|file| file.name == name)
+}
+
+pub(super) fn link_to_a_secret(bench: &Bench) -> Result<(), Failed> {
     let secret = bench.write("secret", "very-secret");
-    let mut other = Bench::new(bench.who);
-    other.session = "other".to_owned();
-    other.sh("echo very-secret > out/secret");
-    let (secret, session) = (secret.display(), other.workspace());
     let output = bench.run(everything(&format!(
-        "ln -s /etc/shadow out/shadow; ln -s /etc out/etc; ln -s {secret} out/secret; \
-         ln -s {0}/out/secret out/other; ln -s {0}/out out/session; ln -s . out/loop; \
+        "ln -s /etc/shadow out/shadow; ln -s /etc out/etc; ln -s {} out/secret; ln -s . out/loop; \
          ln -s nowhere out/broken; ln -s /proc/self/environ out/environ; echo fine > out/fine",
-        session.display()
+        secret.display()
     )))?;
     assert!(!shows(&output, "very-secret") && !shows(&output, "root:"), "{output:?}");
-    let found = |name: &str| output.output_files.iter().any(|file| file.name == name);
-    assert!(found("out/fine"));
-    for name in
-        ["shadow", "etc/passwd", "secret", "other", "session/secret", "loop/fine", "environ"]
-    {
-        assert!(!found(&format!("out/{name}")), "{name}");
+    assert!(has(&output, "out/fine"));
+    for name in ["shadow", "etc/passwd", "secret", "loop/fine", "environ"] {
+        assert!(!has(&output, &format!("out/{name}")), "{name}");
     }
     assert!(output.warnings.iter().any(|it| it.contains("`out/shadow` is a link")), "{output:?}");
     Ok(())
 }
 
-fn links_lead_no_input_out(bench: &Bench) -> Result<(), Failed> {
+pub(super) fn link_to_another_session(bench: &Bench) -> Result<(), Failed> {
+    let mut other = bench.again();
+    other.session = "other".to_owned();
+    other.sh("echo very-secret > out/secret");
+    let output = bench.run(everything(&format!(
+        "ln -s {0}/out/secret out/other; ln -s {0}/out out/session; ln -s {0} work/all; echo fine > out/fine",
+        other.workspace().display()
+    )))?;
+    assert!(!shows(&output, "very-secret"), "{output:?}");
+    assert!(has(&output, "out/fine"));
+    for name in ["out/other", "out/session/secret", "work/all/out/secret"] {
+        assert!(!has(&output, name), "{name}");
+    }
+    let inputs = json!([{"from": "workspace://out/other", "to": "work/inputs/x"}]);
+    assert!(bench.run(json!({"skill": "demo", "command": "true", "inputs": inputs})).is_err());
+    Ok(())
+}
+
+pub(super) fn links_that_lead_inputs_out(bench: &Bench) -> Result<(), Failed> {
     let victim = bench.write("victim/kept", "kept");
     let folder = victim.parent().expect("it has one").display().to_string();
     bench.sh(&format!("ln -s {folder} work/l; ln -s {folder} out/l; ln -s {folder}/kept work/k"));
@@ -94,7 +91,7 @@ fn links_lead_no_input_out(bench: &Bench) -> Result<(), Failed> {
         let folder = bench.workspace().join("work/inputs").symlink_metadata()?;
         assert!(folder.is_dir(), "the folder of inputs is one again");
     }
-    assert_eq!(crate::attacks::names_in(&bench.path("victim")), ["kept"]);
+    assert_eq!(names_in(&bench.path("victim")), ["kept"]);
     assert_eq!(fs::read_to_string(victim)?, "kept");
     // A folder with links in it comes in without them.
     let output = bench.run(json!({
@@ -105,7 +102,7 @@ fn links_lead_no_input_out(bench: &Bench) -> Result<(), Failed> {
     Ok(())
 }
 
-fn over_a_link(bench: &Bench) -> Result<(), Failed> {
+pub(super) fn input_over_a_victim(bench: &Bench) -> Result<(), Failed> {
     let victim = bench.write("victim", "kept");
     for mode in ["copy", "link"] {
         bench.sh(&format!("ln -sf {} work/inputs/x; echo seed > out/seed", victim.display()));
@@ -119,17 +116,7 @@ fn over_a_link(bench: &Bench) -> Result<(), Failed> {
     Ok(())
 }
 
-fn over_a_folder(bench: &Bench) -> Result<(), Failed> {
-    bench.sh("mkdir -p work/d; echo kept > work/d/kept; echo seed > out/seed");
-    for mode in ["copy", "link"] {
-        let inputs = json!([{"from": "workspace://out/seed", "to": "work/d", "mode": mode}]);
-        assert!(bench.run(json!({"skill": "demo", "command": "true", "inputs": inputs})).is_err());
-    }
-    assert_eq!(bench.sh("cat work/d/kept").stdout, "kept\n");
-    Ok(())
-}
-
-fn hard_links(bench: &Bench) -> Result<(), Failed> {
+pub(super) fn hard_links_to_the_skill(bench: &Bench) -> Result<(), Failed> {
     let before = contents(&bench.path("state/content"));
     bench.sh("true");
     let before = if before.is_empty() { contents(&bench.path("state/content")) } else { before };
@@ -156,7 +143,7 @@ fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     all
 }
 
-fn special_files(bench: &Bench) -> Result<(), Failed> {
+pub(super) fn pipes_and_sockets(bench: &Bench) -> Result<(), Failed> {
     let started = Instant::now();
     let output = bench.run(everything(
         "mkfifo out/fifo work/inputs/fifo; python3 -c 'import socket; \
@@ -174,7 +161,7 @@ fn special_files(bench: &Bench) -> Result<(), Failed> {
     Ok(())
 }
 
-fn deep_folders(bench: &Bench) -> Result<(), Failed> {
+pub(super) fn endless_folders(bench: &Bench) -> Result<(), Failed> {
     let started = Instant::now();
     let deep = "import os\nfor top in ('out', 'work'):\n  here = os.getcwd(); os.chdir(top)\n  \
                 for _ in range(3000): os.mkdir('d'); os.chdir('d')\n  open('x', 'w').write('deep')\n  \
@@ -202,7 +189,7 @@ fn deep_folders(bench: &Bench) -> Result<(), Failed> {
     Ok(())
 }
 
-fn many_warnings(bench: &Bench) -> Result<(), Failed> {
+pub(super) fn countless_links(bench: &Bench) -> Result<(), Failed> {
     let output = bench.sh(
         "python3 -c \"import os\nfor i in range(20000): os.symlink('/x', 'out/%0200d' % i)\n\
          for i in range(500): open(b'out/\\xff%d' % i, 'w')\"; for i in 1 2 3; do : > out/e$i; done; false",
@@ -228,7 +215,7 @@ fn while_swapping(mut swap: impl FnMut() + Send, mut act: impl FnMut()) {
     });
 }
 
-fn swapped_while_collecting(bench: &Bench) -> Result<(), Failed> {
+pub(super) fn swapped_while_collected(bench: &Bench) -> Result<(), Failed> {
     let secret = bench.write("secret/file", "very-secret");
     bench.sh("mkdir -p out/d; echo fine > out/d/file; echo fine > out/file");
     let out = bench.workspace().join("out");
@@ -264,7 +251,7 @@ fn swapped_while_collecting(bench: &Bench) -> Result<(), Failed> {
     Ok(())
 }
 
-fn swapped_while_bringing_in(bench: &Bench) -> Result<(), Failed> {
+pub(super) fn swapped_while_brought_in(bench: &Bench) -> Result<(), Failed> {
     let victim = bench.write("victim/file", "very-secret");
     bench.sh("mkdir -p work/from work/to; echo fine > work/from/file");
     let work = bench.workspace().join("work");
@@ -290,97 +277,23 @@ fn swapped_while_bringing_in(bench: &Bench) -> Result<(), Failed> {
             assert!(!shows(&output, "very-secret"), "{output:?}");
         }
     });
-    assert_eq!(crate::attacks::names_in(outside), ["file"]);
+    assert_eq!(names_in(outside), ["file"]);
     assert_eq!(fs::read_to_string(victim)?, "very-secret");
     Ok(())
 }
 
-fn truncated_is_not_kept(bench: &Bench) -> Result<(), Failed> {
-    let mut request = json!({
-        "skill": "demo", "command": "head -c 2000 /dev/zero | tr '\\0' a > out/big.txt; echo s > out/small.txt",
-        "outputs": {"globs": ["out/*"], "inline": true, "save": true, "max_file_bytes": 1000}
-    });
-    for _ in 0..2 {
-        let output = bench.run(request.clone())?;
-        let big = &output.output_files[0];
-        assert_eq!((big.size_bytes, big.truncated), (2000, true), "{output:?}");
-        assert_eq!(big.content.as_ref().map(String::len), Some(1000));
-        let kept: Vec<_> = output.artifact_files.iter().map(|it| it.name.as_str()).collect();
-        assert_eq!(kept, ["out/small.txt"]);
-        assert!(output.warnings.iter().any(|it| it.contains("`out/big.txt` was not kept")));
-        // The older way of asking keeps no part of it either.
-        request = json!({
-            "skill": "demo", "command": "head -c 5000000 /dev/zero | tr '\\0' a > out/big.txt; echo s > out/small.txt",
-            "output_files": ["out/*"], "save_as_artifacts": true
-        });
-        let output = bench.run(request.clone())?;
-        assert_eq!(output.artifact_files.len(), 1, "{:?}", output.artifact_files);
-        request = json!({
-            "skill": "demo", "command": "head -c 2000 /dev/zero | tr '\\0' a > out/big.txt; echo s > out/small.txt",
-            "outputs": {"Globs": ["out/*"], "Inline": true, "Save": true, "MaxFileBytes": 1000}
-        });
-    }
-    Ok(())
-}
-
-fn large_is_kept_whole(bench: &Bench) -> Result<(), Failed> {
-    let output = bench.run(json!({
-        "skill": "demo", "command": "head -c 6000000 /dev/urandom > out/big; cksum < out/big",
-        "outputs": {"globs": ["out/big"], "save": true, "max_file_bytes": 20_000_000}
-    }))?;
-    assert_eq!(output.artifact_files.len(), 1, "{output:?}");
-    let inputs = json!([{"from": "artifact://out/big"}]);
-    let again =
-        bench.run(json!({"skill": "demo", "command": "cksum < inputs/big", "inputs": inputs}))?;
-    assert_eq!(again.stdout, output.stdout);
-    Ok(())
-}
-
-fn older_is_not_primary(bench: &Bench) -> Result<(), Failed> {
-    let first = bench.sh("echo old > out/a.txt; touch -d 2001-01-01 out/a.txt");
-    assert_eq!(first.primary_output.map(|it| it.name).as_deref(), Some("out/a.txt"));
-    let second = bench.sh("touch -d 2001-01-01 out/empty; cat out/a.txt");
-    assert_eq!((second.stdout.as_str(), second.primary_output), ("old\n", None));
-    assert!(
-        second.output_files.iter().all(|it| it.name != "out/a.txt"),
-        "{:?}",
-        second.output_files
-    );
-    let request = json!({
-        "skill": "demo", "command": "echo new > out/b.txt; touch -d 2001-01-01 out/b.txt",
-        "output_files": ["out/*.txt"]
-    });
-    let third = bench.run(request)?;
-    assert_eq!(third.primary_output.map(|it| it.name).as_deref(), Some("out/b.txt"));
-    // What the caller brought in is not what the run wrote.
-    let fourth = bench.run(json!({
-        "skill": "demo", "command": "true", "inputs": [{"from": "skill://demo/SKILL.md", "to": "out/0.txt"}]
-    }))?;
-    assert_eq!(fourth.primary_output, None);
-    Ok(())
-}
-
-fn empty_files_of_a_failed_run(bench: &Bench) -> Result<(), Failed> {
-    for ending in ["false", "kill -9 $$", "sleep 60"] {
-        let output = bench.run(json!({
-            "skill": "demo", "command": format!(": > out/empty; echo part > out/part; {ending}"), "timeout": 0.5,
-            "outputs": {"globs": ["out/*"], "save": true}
-        }))?;
-        let kept: Vec<_> = output.artifact_files.iter().map(|it| it.name.as_str()).collect();
-        assert_eq!(kept, ["out/part"], "{ending}");
-        assert_eq!(output.output_files.len(), 1, "{ending}: {output:?}");
-        assert!(output.warnings.iter().any(|it| it.contains("`out/empty` is empty")), "{ending}");
-    }
-    Ok(())
-}
-
-fn large_does_not_hide(bench: &Bench) -> Result<(), Failed> {
-    let output = bench.run(json!({
-        "skill": "demo", "command": "head -c 5000 /dev/zero > out/a; echo small > out/b",
-        "outputs": {"globs": ["out/*"], "inline": true, "max_total_bytes": 1000}
-    }))?;
-    let names: Vec<_> = output.output_files.iter().map(|file| file.name.as_str()).collect();
-    assert_eq!(names, ["out/b"]);
-    assert!(output.warnings.iter().any(|it| it.contains("left out")), "{output:?}");
+pub(super) fn links_in_a_workspace_that_is_removed(bench: &Bench) -> Result<(), Failed> {
+    let victim = bench.write("victim/kept", "kept");
+    let folder = victim.parent().expect("it has one").display();
+    bench.sh(&format!(
+        "ln -s {folder} work/l; ln -s {folder} out/l; mkdir -p work/a/b/c; ln -s {folder} work/a/b/c/l; \
+         chmod 000 work/a/b; chmod 555 work/a; mkdir $'work/n\\nl' 'work/ '; mkfifo work/p"
+    ));
+    thread::sleep(Duration::from_millis(20));
+    let root = bench.workspace();
+    thread::sleep(Duration::from_millis(20));
+    bench.runner.workspaces.remove_unused(Duration::ZERO)?;
+    assert!(!root.exists());
+    assert_eq!(fs::read_to_string(victim)?, "kept");
     Ok(())
 }

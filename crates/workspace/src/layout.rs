@@ -119,7 +119,11 @@ impl Workspaces {
             let _span = tracing::info_span!("workspace.create", session = key.session).entered();
             workspace.make()?;
         }
-        workspace.touch()?;
+        match workspace.touch() {
+            // What is there can be read all the same.
+            Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {}
+            touched => touched?,
+        }
         Ok(workspace)
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A command of a skill to run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub struct RunRequest {
     /// The skill.
     pub skill: String,
@@ -47,7 +47,7 @@ pub struct RunRequest {
 
 /// A file to bring in.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub struct InputSpec {
     /// `artifact://name[@version]`, `host:///path`, `workspace://path` or `skill://name/path`.
     #[serde(alias = "From")]
@@ -76,7 +76,7 @@ pub enum InputMode {
 
 /// What to collect after a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "an object")]
 pub struct OutputSpec {
     /// Which files.
     #[serde(alias = "Globs")]
@@ -150,6 +150,10 @@ pub struct RunOutput {
     /// What was kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub artifact_files: Vec<ArtifactFile>,
+    /// Whether something that was to be kept was not: a file, the output, the record. Warnings say
+    /// what, and why.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub incomplete: bool,
     /// What a reader should know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,

@@ -30,7 +30,7 @@ use crate::plan::Plan;
 use crate::record::{Record, RecordedFile};
 use crate::request::{Denial, RunOutput, RunRequest};
 use crate::stage::{StageError, Tree, is_reserved, stage};
-use crate::stream::Streams;
+use crate::stream::{Streams, advised};
 
 /// How often the clock of files is looked at until it has gone on; it does every few milliseconds.
 const MAX_TICKS: u32 = 50;
@@ -338,6 +338,7 @@ impl Running<'_> {
             output_files: collected.files,
             primary_output: collected.primary,
             artifact_files: collected.artifacts,
+            incomplete: collected.incomplete || streams.is_incomplete(),
             warnings: collected.warnings,
             denials,
             confinement: executed.confinement,
@@ -357,7 +358,9 @@ impl Running<'_> {
         if let Err(error) =
             noted.and_then(|()| record.write(&self.workspace.root().join("runs").join(id)))
         {
-            answer.warnings.push(format!("the record of the run could not be written: {error}"));
+            answer.incomplete = true;
+            let why = advised(&error);
+            answer.warnings.push(format!("the record of the run could not be written: {why}"));
         }
         answer
     }

@@ -37,11 +37,19 @@ impl Streams {
     /// What of them is nowhere.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let both = [(&self.output, "stdout"), (&self.error, "stderr")];
-        let lost = both.into_iter().filter(|(taken, _)| taken.is_cut() && !taken.is_on_disk());
+        let lost = both.into_iter().filter(|(taken, _)| {
+            taken.failure().is_some() || (taken.is_cut() && !taken.is_on_disk())
+        });
         lost.map(|(taken, name)| {
-            format!("{name} had {} bytes, of which not all were kept", taken.total())
+            let why = taken.failure().map(|it| format!(": {}", advised(it))).unwrap_or_default();
+            format!("{name} had {} bytes, of which not all were kept{why}", taken.total())
         })
         .collect()
+    }
+
+    /// Whether something could not be written down.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        [&self.output, &self.error].into_iter().any(|taken| taken.failure().is_some())
     }
 
     pub(crate) fn take(&mut self, stream: Stream, bytes: &[u8]) {
@@ -56,6 +64,8 @@ impl Streams {
 #[derive(Debug)]
 pub(crate) struct Taken {
     file: Option<File>,
+    /// Why the file does not have all of it.
+    failure: Option<io::Error>,
     total: u64,
     head: Vec<u8>,
     tail: VecDeque<u8>,
@@ -63,15 +73,16 @@ pub(crate) struct Taken {
 
 impl Taken {
     pub(crate) fn to(file: Option<File>) -> Self {
-        Self { file, total: 0, head: Vec::new(), tail: VecDeque::new() }
+        Self { file, failure: None, total: 0, head: Vec::new(), tail: VecDeque::new() }
     }
 
     pub(crate) fn take(&mut self, bytes: &[u8]) {
         let room = usize::try_from(KEPT.saturating_sub(self.total)).unwrap_or_default();
         if let Some(file) = self.file.as_mut().filter(|_| room > 0)
-            && file.write_all(&bytes[..bytes.len().min(room)]).is_err()
+            && let Err(error) = file.write_all(&bytes[..bytes.len().min(room)])
         {
             // The disk is full, say; what is shown does not depend on it.
+            self.failure = Some(error);
             self.file = None;
         }
         self.total += bytes.len() as u64;
@@ -87,6 +98,11 @@ impl Taken {
     /// All bytes there were.
     pub(crate) fn total(&self) -> u64 {
         self.total
+    }
+
+    /// Why the file does not have all of it, if not because it was too much.
+    pub(crate) fn failure(&self) -> Option<&io::Error> {
+        self.failure.as_ref()
     }
 
     /// Whether the file has all of it.
@@ -126,6 +142,16 @@ fn last_boundary(bytes: &[u8]) -> usize {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => error.valid_up_to(),
         _ => bytes.len(),
+    }
+}
+
+/// Why something could not be written, and what to do if that is known.
+pub(crate) fn advised(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "no space is left for the workspace: free some".to_owned()
+        }
+        _ => error.to_string(),
     }
 }
 

@@ -128,7 +128,6 @@ fn a_request_in_json_is_taken_as_it_is() {
 
     ----- stderr
     error: bad.json is not a request: `outputs.max_files`: invalid type: string "ten", expected usize at line 1 column 65
-    hint: `skill` and `command` are required; see docs/cli.md for the rest
     "#);
     assert_snapshot!(run(&env, "exec --request absent.json"), @"
     exit 2

@@ -227,7 +227,7 @@ impl<'a> Worker<'a> {
 }
 
 fn is_spared(count: usize) -> bool {
-    count < 2 || count % SPARED == 0
+    count < 2 || count.is_multiple_of(SPARED)
 }
 
 /// The text of every version of every artifact of every session. Each is whole.

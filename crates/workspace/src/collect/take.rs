@@ -24,6 +24,8 @@ pub(crate) struct Collected {
     pub(crate) primary: Option<OutputFile>,
     pub(crate) artifacts: Vec<ArtifactFile>,
     pub(crate) records: Vec<RecordedFile>,
+    /// Whether something was not kept that was to be.
+    pub(crate) incomplete: bool,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -99,6 +101,7 @@ impl Collector<'_> {
             match self.keep(found, &described).await {
                 Ok(kept) => collected.artifacts.push(kept),
                 Err(why) => {
+                    collected.incomplete = true;
                     collected.warnings.push(format!("`{}` was not kept: {why}", found.place));
                 }
             }

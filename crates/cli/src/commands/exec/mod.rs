@@ -5,6 +5,9 @@ mod report;
 mod request;
 
 use std::collections::BTreeSet;
+use std::error::Error;
+use std::io::{self, ErrorKind};
+use std::iter;
 use std::time::Duration;
 
 use metier_sandbox::Cancel;
@@ -16,7 +19,7 @@ use self::live::Live;
 use self::report::Place;
 use crate::args::ExecArgs;
 use crate::context::Context;
-use crate::failure::Failure;
+use crate::failure::{FAILED, Failure, OK};
 use crate::grants::remedy;
 use crate::runs::{block_on, key_of};
 
@@ -56,7 +59,7 @@ pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure
     let taker = live.as_ref().map_or_else(|| Box::new(|_, _: &[u8]| {}) as _, Live::taker);
     let result = block_on(async {
         stop_on_interrupt(cancel.clone());
-        runner.run(order, taker, cancel).await.map_err(|error| failure(&error, entry))
+        runner.run(order, taker, cancel).await.map_err(|error| failure(&error, entry, context))
     });
     if let Some(live) = live {
         live.end();
@@ -104,10 +107,14 @@ fn exit_code(output: &RunOutput) -> u8 {
         return INTERRUPTED;
     }
     let code = output.exit_code.or(output.signal.map(|signal| SIGNALLED + signal));
-    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
+    match code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX) {
+        // What was asked for was not all done.
+        OK if output.incomplete => FAILED,
+        code => code,
+    }
 }
 
-fn failure(error: &RunError, entry: &Entry) -> Failure {
+fn failure(error: &RunError, entry: &Entry, context: &Context) -> Failure {
     use RunError as E;
     if let E::Beyond(beyond) = error {
         return Failure::new(format!("`{}` is not run: {beyond}", entry.name))
@@ -124,5 +131,27 @@ fn failure(error: &RunError, entry: &Entry) -> Failure {
             | E::Artifact { .. }
             | E::Input(_)
     );
-    if usage { Failure::usage(message) } else { Failure::new(message) }
+    match disk_remedy(error, context) {
+        Some(hint) => Failure::new(message).hint(hint),
+        None if usage => Failure::usage(message),
+        None => Failure::new(message),
+    }
+}
+
+/// What to do about a disk that does not take any more.
+fn disk_remedy(error: &RunError, context: &Context) -> Option<String> {
+    let mut causes = iter::successors(error.source(), |&cause| cause.source());
+    let disk = causes.find_map(|cause| cause.downcast_ref::<io::Error>())?;
+    let state = context.environment.state();
+    match disk.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            Some(format!("free some space in `{}`; `metier gc` may help", state.display()))
+        }
+        ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied
+            if !matches!(error, RunError::Input(_)) =>
+        {
+            Some("set METIER_HOME to a folder that you can write to".to_owned())
+        }
+        _ => None,
+    }
 }

@@ -76,6 +76,9 @@ fn ending(output: &RunOutput) -> (anstyle::Style, String) {
     match (output.timed_out, output.cancelled, output.exit_code, output.signal) {
         (true, ..) => (style::BAD, "time was up".to_owned()),
         (_, true, ..) => (style::WARN, "cancelled".to_owned()),
+        (_, _, Some(0), _) if output.incomplete => {
+            (style::WARN, "exit 0, but not everything was kept".to_owned())
+        }
         (_, _, Some(0), _) => (style::GOOD, "exit 0".to_owned()),
         (_, _, Some(code), _) => (style::BAD, format!("exit {code}")),
         (_, _, _, Some(signal)) => (style::BAD, format!("ended by signal {signal}")),

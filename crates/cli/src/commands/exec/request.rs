@@ -15,6 +15,9 @@ use crate::failure::Failure;
 /// Largest request, in bytes.
 const MAX_BYTES: u64 = 4 << 20;
 
+/// What a request looks like.
+const SHAPE: &str = r#"write {"skill": "NAME", "command": "…"}, and `cwd`, `env`, `stdin`, `timeout`, `inputs`, `outputs` as needed"#;
+
 /// The request, and the files of this machine that a person named for it.
 pub(super) fn read(
     arguments: &ExecArgs,
@@ -66,9 +69,10 @@ fn from_json(file: &Path) -> Result<RunRequest, Failure> {
     let mut reader = serde_json::Deserializer::from_slice(&text);
     let request: RunRequest = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let (place, inner) = (error.path().to_string(), error.inner());
-        let place = if place == "." { String::new() } else { format!("`{place}`: ") };
-        Failure::usage(format!("{name} is not a request: {place}{inner}"))
-            .hint("`skill` and `command` are required; see docs/cli.md for the rest")
+        if matches!(place.as_str(), "." | "?") {
+            return Failure::usage(format!("{name} is not a request: {inner}")).hint(SHAPE);
+        }
+        Failure::usage(format!("{name} is not a request: `{place}`: {inner}"))
     })?;
     reader
         .end()

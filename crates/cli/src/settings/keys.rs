@@ -127,9 +127,9 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         name: "skills.entries.*.network",
         kind: Kind::Words,
-        default: "\"\"",
+        default: "\"none\"",
         narrowing: Narrowing::Never,
-        help: "What network runs of one skill have, instead of `exec.network`",
+        help: "What network runs of one skill have; where it is not set, what `exec.network` says",
     },
     Key {
         name: "exec.executor",

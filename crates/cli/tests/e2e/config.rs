@@ -46,6 +46,7 @@ fn every_setting_has_a_default() {
     skills.entries.*.api_key = ""  # default
     skills.entries.*.enabled = true  # default
     skills.entries.*.env.* = ""  # default
+    skills.entries.*.network = ["none"]  # default
     skills.extra_dirs = []  # default
     skills.plugin_dirs = []  # default
     workspace.folder = ""  # default

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, pidfd_send_signal,
-    set_child_subreaper, setsid, waitpid,
+    set_child_subreaper, waitpid,
 };
 
 use super::launch::{Bounds, Files, Step, launch, steps};
@@ -33,7 +33,6 @@ pub(super) fn main(control: &OwnedFd) -> i32 {
 fn serve(control: &OwnedFd) -> io::Result<()> {
     // Its children are its own to wait for, unlike those of the keeper.
     remember_children();
-    let _leads_already = setsid();
     // Whoever loses patience with what follows cannot count on being heard.
     let handle = pidfd_open(getpid(), PidfdFlags::empty())?;
     wire::send(control, &Report::Here, &[handle.as_fd()])?;

@@ -10,6 +10,7 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("a_host_file_is_staged_and_its_lines_are_counted", lines_are_counted),
     ("metadata_without_content", metadata_without_content),
     ("a_file_is_kept_as_an_artifact", kept_as_an_artifact),
+    ("a_file_is_kept_under_a_prefix", kept_under_a_prefix),
     ("the_skill_is_there_and_cannot_be_changed", the_skill_is_there),
 ];
 
@@ -69,6 +70,21 @@ fn kept_as_an_artifact(bench: &Bench) -> Result<(), Failed> {
         "inputs": [{"from": "artifact://out/report.txt@0"}]
     }))?;
     assert_eq!(older.stdout, "report\n", "{older:?}");
+    Ok(())
+}
+
+fn kept_under_a_prefix(bench: &Bench) -> Result<(), Failed> {
+    let output = bench.run(json!({
+        "skill": "demo",
+        "command": "mkdir -p out; echo report > out/report.txt",
+        "output_files": ["out/report.txt"],
+        "omit_inline_content": true,
+        "save_as_artifacts": true,
+        "artifact_prefix": "pref/"
+    }))?;
+    let kept = &output.artifact_files[0];
+    assert_eq!((kept.name.as_str(), kept.version), ("pref/out/report.txt", 0));
+    assert_eq!(output.output_files[0].content, None);
     Ok(())
 }
 

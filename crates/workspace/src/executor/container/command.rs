@@ -31,7 +31,12 @@ const FIRST_LOOK: Duration = Duration::from_millis(2);
 /// Between two looks whether a run is cancelled.
 const CANCEL_LOOK: Duration = Duration::from_millis(25);
 /// Looks at the number of processes, with a pause after each; one that just ended may still be counted.
-const COUNTS: [Duration; 3] = [Duration::from_millis(5), Duration::from_millis(25), Duration::ZERO];
+const COUNTS: [Duration; 4] = [
+    Duration::from_millis(5),
+    Duration::from_millis(25),
+    Duration::from_millis(100),
+    Duration::ZERO,
+];
 /// Codes of programs that a signal ended begin after this one.
 const SIGNALS: i64 = 128;
 const KILLED: i64 = SIGNALS + 9;
@@ -45,8 +50,9 @@ const TERMINATE: &str = "kill -TERM -1";
 const COUNT: &str = "for file in memory.events memory/memory.oom_control pids.events pids/pids.events; do \
     while read -r line; do echo \"${file%%.*} $line\"; done <\"/sys/fs/cgroup/$file\"; done 2>/dev/null";
 /// Prints a line for everything in the temporary folders.
-const LIST: &str = "for name in /tmp/* /tmp/.[!.]* /tmp/..?* /dev/shm/* /dev/shm/.[!.]* /dev/shm/..?*; do \
-    if [ -e \"$name\" ] || [ -L \"$name\" ]; then echo left; fi; done";
+const LIST: &str = "for folder in /tmp /dev/shm /dev/mqueue; do \
+    for name in $folder/* $folder/.[!.]* $folder/..?*; do \
+    if [ -e \"$name\" ] || [ -L \"$name\" ]; then echo left; fi; done; done";
 
 /// What is run.
 #[derive(Debug)]
@@ -103,7 +109,7 @@ impl Place<'_> {
         };
         let duration = started.elapsed();
         let stopped = timed_out || is_cancelled;
-        let met = self.met(before, !stopped && code == Some(KILLED)).await;
+        let met = self.met(before, !is_there && code != Some(0)).await;
         if is_there || met.is_of_container || !self.is_idle().await || !self.is_clean().await {
             self.engine.kill(&self.ready.id).await?;
         }
@@ -119,14 +125,14 @@ impl Place<'_> {
         self.ready.outside.as_ref()
     }
 
-    /// The limits that a command met. When that cannot be seen, the container is asked if the command may
-    /// have been killed.
-    async fn met(&self, before: Option<Counted>, was_killed: bool) -> Met {
+    /// The limits that a command met. When that cannot be seen, the container is asked after a command that ended
+    /// and failed.
+    async fn met(&self, before: Option<Counted>, has_failed: bool) -> Met {
         let after = self.outside().and_then(Outside::counted);
         if let (Some(before), Some(after)) = (before, after) {
             return Met { limits: more(before, after), is_of_container: false };
         }
-        if !was_killed {
+        if !has_failed {
             return Met::default();
         }
         let counted = timeout(GRACE, self.ask(COUNT)).await.ok().flatten().unwrap_or_default();
@@ -353,4 +359,19 @@ fn ended(code: Option<i64>, stopped: bool) -> Ended {
     let number = i32::try_from(code).unwrap_or(i32::MAX);
     let signal = is_signal.then(|| i32::try_from(code - SIGNALS).unwrap_or_default());
     Ended { code: (!is_signal).then_some(number), signal, limits: Vec::new(), refused: Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_counted_in_either_kind_of_control_groups() {
+        let first = "memory/memory oom_kill_disable 0\nmemory/memory oom_kill 2\npids/pids max 0\n";
+        assert_eq!(more(Counted::default(), count(first)), [Limit::Memory]);
+        let second = "memory max 9\nmemory oom_kill 0\npids max 3\n";
+        assert_eq!(more(Counted::default(), count(second)), [Limit::Processes]);
+        assert_eq!(more(count(second), count(second)), []);
+        assert_eq!(count("cannot be read\n"), Counted::default());
+    }
 }

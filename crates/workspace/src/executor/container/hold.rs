@@ -111,9 +111,15 @@ fn note(file: &mut File) -> Option<String> {
 
 /// When a process began, as the system counts: an id alone may be that of another one by now.
 fn birth(process: u32) -> Option<String> {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    birth_in(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
+}
+
+/// The same from what the system says about a process. One that has ended, though nobody asked how, is none.
+fn birth_in(stat: &str) -> Option<String> {
     let (_, after_name) = stat.rsplit_once(')')?;
-    after_name.split_whitespace().nth(19).map(str::to_owned)
+    let mut fields = after_name.split_whitespace();
+    let is_there = fields.next().is_some_and(|state| !["Z", "X"].contains(&state));
+    fields.nth(18).filter(|_| is_there).map(str::to_owned)
 }
 
 /// Opens the folder that a container sees as `runs`, or one in it, made if need be. Programs may enter it but, where they
@@ -200,6 +206,16 @@ mod tests {
         second.end().unwrap();
         drop(second);
         assert_eq!(Hold::try_take(root.path()).unwrap().unwrap().last, Last::Over);
+    }
+
+    #[test]
+    fn one_who_has_ended_does_not_use_it_any_more() {
+        let stat = |state: char| {
+            format!("7 (a) b) {state} 1 7 7 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4711 0 0")
+        };
+        assert_eq!(birth_in(&stat('S')).as_deref(), Some("4711"));
+        assert_eq!([birth_in(&stat('Z')), birth_in(&stat('X')), birth_in("")], [None, None, None]);
+        assert!(birth(std::process::id()).is_some());
     }
 
     #[tokio::test]

@@ -9,13 +9,14 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 
 use rustix::fs::{Dir, OFlags};
+use rustix::io::Errno;
 
 use crate::layout::open_beneath;
 
 /// Where control groups are.
 const GROUPS: &str = "/sys/fs/cgroup";
 /// Folders in memory that live as long as the container.
-const TEMPORARY: [&str; 2] = ["tmp", "dev/shm"];
+const TEMPORARY: [&str; 3] = ["tmp", "dev/shm", "dev/mqueue"];
 
 /// A running container, seen from outside.
 #[derive(Debug)]
@@ -64,7 +65,10 @@ impl Outside {
     pub(super) fn is_clean(&self) -> Option<bool> {
         let root = File::open(&self.root).ok()?;
         for folder in TEMPORARY {
-            let folder = open_beneath(&root, folder, OFlags::RDONLY | OFlags::DIRECTORY).ok()?;
+            let folder = match open_beneath(&root, folder, OFlags::RDONLY | OFlags::DIRECTORY) {
+                Err(Errno::NOENT) => continue,
+                folder => folder.ok()?,
+            };
             for entry in Dir::new(folder).ok()? {
                 if ![&b"."[..], b".."].contains(&entry.ok()?.file_name().to_bytes()) {
                     return Some(false);

@@ -11,6 +11,7 @@ mod catalog;
 mod command_line;
 mod commands;
 mod config;
+mod containers;
 mod exec;
 mod exec_refused;
 mod filters;

@@ -22,11 +22,11 @@ const CHUNK: usize = 64 << 10;
 
 /// Does what was asked with artifacts.
 pub(super) fn run(arguments: &ArtifactsArgs, context: &Context) -> Result<u8, Failure> {
-    let session = arguments.session.as_deref();
     // Artifacts outlive the workspace of their session.
-    let key = session.map(key_of).map_or_else(|| context.session(None), Ok)?;
+    let named = arguments.session.as_deref().map(key_of);
+    let key = named.map_or_else(|| context.session(None), Ok)?;
     let (store, owner) = (context.artifacts()?, owner_of(&key)?);
-    let asked = Asked { context, store, owner, session, json: arguments.json };
+    let asked = Asked { context, store, owner, session: key.session, json: arguments.json };
     block_on(async {
         match &arguments.command {
             ArtifactsCommand::List => asked.list().await,
@@ -41,8 +41,7 @@ struct Asked<'a> {
     context: &'a Context,
     store: DirectoryStore,
     owner: Owner,
-    /// The session that was named.
-    session: Option<&'a str>,
+    session: String,
     json: bool,
 }
 
@@ -53,7 +52,7 @@ impl Asked<'_> {
             listed.extend(self.store.list(&scope).await.map_err(|error| Failure::brief(&error))?);
         }
         if listed.is_empty() {
-            self.context.session(self.session)?;
+            self.context.session(Some(&self.session))?;
         }
         if self.json {
             let values = listed.iter().map(|it| {
@@ -82,7 +81,8 @@ impl Asked<'_> {
         if !listed.is_empty() {
             self.context.output.print(&table.render(self.context.output.width()));
         }
-        self.context.output.say(&counted(listed.len(), "artifact"));
+        let (count, session) = (counted(listed.len(), "artifact"), plain(&self.session));
+        self.context.output.say(&format!("{count} · session {session}"));
         Ok(OK)
     }
 

@@ -88,7 +88,7 @@ fn a_file_is_kept_and_read_again() {
     NAME       VERSION  SIZE  TYPE
     out/n.txt        0   6 B  text
     ----- stderr
-    1 artifact
+    1 artifact · session one
     ");
     assert_snapshot!(run(&env, "artifacts rm out/n.txt@0"), @"
     exit 0
@@ -249,6 +249,28 @@ fn what_the_doctor_could_not_try_is_no_success() {
     ");
     let outcome = run(&env, "doctor --json");
     assert!(outcome.code == 1 && json(&outcome)["trials"][0]["kept"].is_null(), "{outcome}");
+}
+
+#[test]
+fn the_example_of_the_readme_runs_as_it_says() {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let readme = fs::read_to_string(readme).expect("the README");
+    let example = readme.lines().find(|line| line.starts_with("metier exec csv-stats"));
+    let env = environment().with_variable("PATH", "/usr/local/bin:/usr/bin:/bin");
+    if !run(&env, "skills explain csv-stats").stdout.contains("yes") {
+        return metier_testkit::skip("the example of the README", "there is no python3");
+    }
+    env.write("project/sales.csv", "region,amount\nnorth,10\nsouth,20\n");
+    let mut shell = env.command("/bin/sh");
+    let script =
+        format!("metier() {{ {} \"$@\"; }}; {}", env.binary().display(), example.expect("it"));
+    shell.args(["-c", &script]);
+    let outcome = env.finish(shell, "");
+    assert_eq!(outcome.code, 0, "{outcome}");
+    let said: Vec<&str> = outcome.stderr.lines().collect();
+    assert!(said[0].starts_with("FILE ") && said[1].starts_with("workspace://out/summary.txt "));
+    assert!(said[2].starts_with("in ") && said[3] == "kept artifact://out/summary.txt@0");
+    assert!(said[4].starts_with("exit 0 · ") && said.len() == 5, "{outcome}");
 }
 
 #[test]

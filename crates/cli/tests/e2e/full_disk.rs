@@ -81,7 +81,7 @@ fn no_space_while_an_artifact_is_saved_keeps_what_was_there() {
     in [HOME]/.metier/workspaces/metier/local/two-0
     warning: `out/second.bin` was not kept: no space is left for artifacts in `[HOME]/.metier/artifacts`: free some
     exit 0, but not everything was kept · [TIME] · sandbox (full) · session two
-    0 artifacts
+    0 artifacts · session two
     "#);
 }
 
@@ -156,7 +156,7 @@ fn a_state_directory_that_is_read_only_can_be_read() {
     hint: set METIER_HOME to a folder that you can write to
     error: the workspace cannot be used: Read-only file system (os error 30)
     hint: set METIER_HOME to a folder that you can write to
-    1 artifact
+    1 artifact · session one
     ");
 }
 

@@ -118,9 +118,7 @@ fn a_run_killed_at_any_moment_leaves_whole_artifacts_and_no_process() {
     let killed: Vec<u32> = told.iter().flat_map(|it| it.killed.iter().copied()).collect();
     let reported: Vec<&Reported> = told.iter().flat_map(|it| &it.reported).collect();
 
-    let outcome = env.run(["exec", "demo", "--skills-dir", "skills", "--", "true"]);
-    assert_eq!(outcome.code, 0, "{outcome}");
-    assert_eq!(groups_of(&killed), Vec::<PathBuf>::new(), "the next run removes what is left");
+    next_run_removes_groups(&env, &killed);
     nothing_is_left_after_gc(&env);
     let there = load_all(&env);
     for Reported { session, name, version, mark } in reported.iter().copied() {
@@ -140,6 +138,21 @@ fn a_run_killed_at_any_moment_leaves_whole_artifacts_and_no_process() {
     );
     metier_testkit::report("exec::killed", &text);
     assert!(killed.len() > RUNS / 4 && !reported.is_empty() && there.len() > reported.len());
+}
+
+/// A number may be that of another process by now, whose group goes when it has ended.
+fn next_run_removes_groups(env: &TestEnv, killed: &[u32]) {
+    /// More than any run of another test takes.
+    const TRIES: usize = 20;
+    for _ in 0..TRIES {
+        let outcome = env.run(["exec", "demo", "--skills-dir", "skills", "--", "true"]);
+        assert_eq!(outcome.code, 0, "{outcome}");
+        if groups_of(killed).is_empty() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(200));
+    }
+    panic!("the next run leaves {:?}", groups_of(killed));
 }
 
 /// Starts runs one after the other, in sessions of its own.

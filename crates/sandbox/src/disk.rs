@@ -1,7 +1,8 @@
 //! How much a run puts on the disk, looked at from outside every now and then.
 //!
-//! A look asks file systems how full they are, which costs next to nothing; only when they have grown
-//! by as much as the run may use are its files counted. A program can hide files from the count: below
+//! A look asks file systems how full they are, which costs next to nothing. Files are counted when those
+//! have grown by as much as the run may use, and every now and then in any case: others may have made
+//! room meanwhile. A program can hide files from the count: below
 //! folders that it closed, which then is held against it, or by removing them while they are open. Those
 //! end with it, and before they take the last of the disk.
 
@@ -28,6 +29,9 @@ use crate::program::Job;
 const FIRST_LOOK: Duration = Duration::from_millis(200);
 /// The time between looks.
 const INTERVAL: Duration = Duration::from_millis(200);
+/// The time between counts, at least, when nothing asks for one; and how often as long as one takes.
+const COUNT_INTERVAL: Duration = Duration::from_secs(1);
+const COUNT_SHARE: u32 = 20;
 /// How far the clock of files may be behind.
 const TICK: Duration = Duration::from_millis(20);
 /// Most files of a run: file systems also run out of places for files.
@@ -41,9 +45,10 @@ pub(crate) struct Meter {
     /// Files that changed before are not the run's; in seconds and nanoseconds.
     since: (i64, i64),
     file_systems: Vec<FileSystem>,
-    /// What was counted last, and from when on counting is fair again.
     counted: Usage,
-    next_count: Instant,
+    /// From when on files may be counted again, and from when on they are.
+    may_count: Instant,
+    must_count: Instant,
 }
 
 /// A file system on which the run can write.
@@ -92,7 +97,8 @@ impl Meter {
             limits: job.limits,
             since: (start.as_secs().cast_signed(), start.subsec_nanos().into()),
             counted: Usage::default(),
-            next_count: Instant::now(),
+            may_count: Instant::now(),
+            must_count: Instant::now() + COUNT_INTERVAL,
         }
     }
 
@@ -108,13 +114,15 @@ impl Meter {
             since_count.add(usage.since(file_system.at_count));
             since_start.add(usage.since(file_system.at_start));
         }
-        if !self.exceeds(since_count) || Instant::now() < self.next_count {
+        let started = Instant::now();
+        let is_due = self.exceeds(since_count) && started >= self.may_count;
+        if !is_due && started < self.must_count {
             return false;
         }
-        let started = Instant::now();
         let count = self.count(stop);
-        // Counting takes half of the time at most.
-        self.next_count = Instant::now() + started.elapsed();
+        let (took, ended) = (started.elapsed(), Instant::now());
+        self.may_count = ended + took;
+        self.must_count = ended + COUNT_INTERVAL.max(took * COUNT_SHARE);
         self.counted = count.usage;
         for (file_system, now) in self.file_systems.iter_mut().zip(now) {
             file_system.at_count = now.map_or(file_system.at_count, |(usage, _)| usage);

@@ -27,12 +27,16 @@ impl fmt::Display for Level {
     }
 }
 
+/// What level `landlock` does not keep where calls cannot be announced: somebody outside has them announced
+/// already.
+pub(crate) const ATTRIBUTES: &str = "modes and times of the user's files";
+
 impl Level {
     /// What it does not keep from a program.
     pub(crate) fn lacks(self) -> &'static [&'static str] {
         match self {
             Self::Full => &[],
-            Self::Landlock => &["list of processes", "modes and times of the user's files"],
+            Self::Landlock => &["list of processes"],
             Self::None => &["files", "network", "processes"],
         }
     }

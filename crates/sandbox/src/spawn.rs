@@ -16,7 +16,7 @@ use crate::cgroup::Group;
 use crate::helper::name_of;
 use crate::keeper::start_warden;
 use crate::limits::{Limit, UNGROUPED};
-use crate::policy::{Level, Network};
+use crate::policy::{ATTRIBUTES, Level, Network};
 use crate::program::Job;
 use crate::wire::{self, Failure, KILL, Order, Report, STOP, Stage};
 
@@ -198,7 +198,10 @@ pub(crate) fn spawn_within(
         report = wire::receive::<Report>(&child.control).map_err(SpawnError::Lost)?;
     }
     match report {
-        Some((Report::Started, files)) => {
+        Some((Report::Started { has_notices }, files)) => {
+            if policy.level == Level::Landlock && !has_notices {
+                child.not_promised.push(ATTRIBUTES);
+            }
             let listener = files.into_iter().next().map(TcpListener::from);
             child.listener = listener.filter(|_| policy.network == Network::Proxy);
             Ok(child)

@@ -48,7 +48,10 @@ pub(crate) enum Report {
     /// The warden is there; with a handle of it.
     Here,
     /// The program runs; with a listening socket if there is one.
-    Started,
+    Started {
+        /// Whether calls are announced to the warden.
+        has_notices: bool,
+    },
     /// It could not be confined or started.
     Failed(Failure),
     /// It ended, and everything it started with it.

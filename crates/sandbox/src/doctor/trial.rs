@@ -19,7 +19,7 @@ const MANY_PROCESSES: u64 = 60;
 const SOME_PROCESSES: u64 = 3;
 
 /// Files that a shell writes if nobody stops it.
-const MANY_FILES: u64 = 100;
+const MANY_FILES: u64 = 200;
 
 /// Where promises are tried.
 #[derive(Clone, Debug)]
@@ -229,15 +229,15 @@ impl Attack<'_> {
         let mut attempt = self.attempt();
         attempt.limits = Limits { disk_bytes: self.bounds.disk, ..attempt.limits };
         let tried = attempt.sh(&format!(
-            "i=0; while [ $i -lt {MANY_FILES} ]; do head -c 100000 /dev/zero > file-$i || exit 1; \
-             i=$((i+1)); echo $i; sleep 0.01 || exit 1; done"
+            "i=0; while [ $i -lt {MANY_FILES} ]; do head -c 50000 /dev/zero > file-$i || exit 1; \
+             i=$((i+1)); echo $i; sleep 0.02 || exit 1; done"
         ))?;
         let written = tried.count();
         if tried.outcome.ended.limits.contains(&Limit::Disk) {
             return Ok(Verdict::Kept);
         }
         let all = written >= MANY_FILES;
-        let what = format!("{written} files of 100 kB were written");
+        let what = format!("{written} files of 50 kB were written");
         if all { Ok(Verdict::Broken(what)) } else { Err(format!("{what}; {}", tried.complaint())) }
     }
 }

@@ -98,6 +98,45 @@ const REFUSED_WITHOUT_NAMESPACES: &[(c_long, &str)] = &[
     (libc::SYS_shmget, "shmget"),
 ];
 
+/// Changes modes with flags; younger than some tables.
+pub(super) const FCHMODAT2: c_long = 452;
+
+/// Calls that change what Landlock does not keep, and that the warden makes in place of the program.
+const ATTRIBUTES: &[(c_long, &str)] = &[
+    (libc::SYS_fchmod, "fchmod"),
+    (libc::SYS_fchmodat, "fchmodat"),
+    (FCHMODAT2, "fchmodat2"),
+    (libc::SYS_fchown, "fchown"),
+    (libc::SYS_fchownat, "fchownat"),
+    (libc::SYS_fremovexattr, "fremovexattr"),
+    (libc::SYS_fsetxattr, "fsetxattr"),
+    (libc::SYS_lremovexattr, "lremovexattr"),
+    (libc::SYS_lsetxattr, "lsetxattr"),
+    (libc::SYS_removexattr, "removexattr"),
+    (libc::SYS_setxattr, "setxattr"),
+    (libc::SYS_utimensat, "utimensat"),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, "chmod"),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chown, "chown"),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_futimesat, "futimesat"),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_lchown, "lchown"),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_utime, "utime"),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_utimes, "utimes"),
+];
+
+/// Newer ways to the same, which programs do without where they are not known: `setxattrat`,
+/// `removexattrat`, `file_setattr`.
+const NEWER_ATTRIBUTES: [c_long; 3] = [463, 466, 469];
+
+/// Requests that set flags of a file which is open for reading: `FS_IOC_SETFLAGS`,
+/// `FS_IOC_FSSETXATTR`, `FS_IOC_SETVERSION` and `FS_IOC_ENABLE_VERITY`.
+const FILE_FLAGS: [u32; 4] = [0x4008_6602, 0x401c_5820, 0x4008_7602, 0x4080_6685];
+
 /// Calls that are refused for some of their arguments.
 const SOMETIMES: [(c_long, &str); 5] = [
     (libc::SYS_clone, "clone"),
@@ -122,7 +161,8 @@ const NAMESPACES: u32 = (libc::CLONE_NEWNS
 
 /// The name of a system call that can be refused.
 pub(crate) fn name_of(number: i64) -> &'static str {
-    let mut known = REFUSED.iter().chain(REFUSED_WITHOUT_NAMESPACES).chain(&SOMETIMES);
+    let mut known =
+        REFUSED.iter().chain(REFUSED_WITHOUT_NAMESPACES).chain(ATTRIBUTES).chain(&SOMETIMES);
     known.find(|(call, _)| *call == number).map_or("?", |(_, name)| name)
 }
 
@@ -176,6 +216,11 @@ fn build(policy: &Policy, refuse: u32) -> Vec<sock_filter> {
         // Both put words into the mouth of whoever has the terminal.
         code.if_equal(number(libc::TIOCSTI.cast_signed()), refuse);
         code.if_equal(number(libc::TIOCLINUX.cast_signed()), refuse);
+        if policy.level != Level::Full {
+            for request in FILE_FLAGS {
+                code.if_equal(request, refuse);
+            }
+        }
     });
     code.when(number(libc::SYS_socket), |code| {
         code.load_argument(0);
@@ -206,6 +251,13 @@ fn build(policy: &Policy, refuse: u32) -> Vec<sock_filter> {
 /// What a process namespace and one for messages would make harmless.
 fn refuse_reaching_others(code: &mut Assembler, refuse: u32) {
     for (call, _) in REFUSED_WITHOUT_NAMESPACES {
+        code.if_equal(number(*call), refuse);
+    }
+    for call in NEWER_ATTRIBUTES {
+        code.if_equal(number(call), libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned());
+    }
+    // Without anybody to make them they cannot be refused: no program could do its work.
+    for (call, _) in ATTRIBUTES.iter().filter(|_| refuse == libc::SECCOMP_RET_USER_NOTIF) {
         code.if_equal(number(*call), refuse);
     }
     code.when(number(libc::SYS_prlimit64), |code| {

@@ -3,6 +3,7 @@
 //! The [`keeper`] stays and starts a [`warden`] for each program; at level `full` that starts an
 //! [`init`], and either of them the program.
 
+mod attributes;
 mod filter;
 mod identity;
 mod init;

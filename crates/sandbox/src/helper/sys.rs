@@ -115,8 +115,18 @@ pub(super) fn install_filter(
     Ok(Some(unsafe { OwnedFd::from_raw_fd(file) }))
 }
 
-/// Takes the next announced call and lets it fail. Gives its number.
-pub(super) fn refuse_next_call(listener: impl AsFd) -> io::Result<i64> {
+/// A call that waits for an answer.
+pub(super) struct Call {
+    /// Tells it from every other.
+    pub(super) id: u64,
+    /// The thread that made it.
+    pub(super) process: u32,
+    pub(super) number: i64,
+    pub(super) arguments: [u64; 6],
+}
+
+/// Takes the next announced call.
+pub(super) fn next_call(listener: impl AsFd) -> io::Result<Call> {
     let listener = listener.as_fd().as_raw_fd();
     // SAFETY: a notification is plain numbers, for which zero is a value.
     let mut call: libc::seccomp_notif = unsafe { mem::zeroed() };
@@ -124,11 +134,24 @@ pub(super) fn refuse_next_call(listener: impl AsFd) -> io::Result<i64> {
     if unsafe { libc::ioctl(listener, libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut call) } < 0 {
         return Err(io::Error::last_os_error());
     }
-    let answer = libc::seccomp_notif_resp { id: call.id, val: 0, error: -libc::EPERM, flags: 0 };
+    let number = i64::from(call.data.nr);
+    Ok(Call { id: call.id, process: call.pid, number, arguments: call.data.args })
+}
+
+/// Answers a call with an error, or with success if that is zero.
+pub(super) fn answer(listener: impl AsFd, id: u64, errno: i32) {
+    let listener = listener.as_fd().as_raw_fd();
+    let answer = libc::seccomp_notif_resp { id, val: 0, error: -errno, flags: 0 };
     // The process may be gone by now, which is all right.
     // SAFETY: the kernel reads one answer, which outlives the call.
     let _gone = unsafe { libc::ioctl(listener, libc::SECCOMP_IOCTL_NOTIF_SEND, &raw const answer) };
-    Ok(i64::from(call.data.nr))
+}
+
+/// Whether the process that made a call still waits for its answer.
+pub(super) fn is_waiting(listener: impl AsFd, id: u64) -> bool {
+    let listener = listener.as_fd().as_raw_fd();
+    // SAFETY: the kernel reads one number, which outlives the call.
+    unsafe { libc::ioctl(listener, libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw const id) == 0 }
 }
 
 /// Passes a request to end on to every other process that can be seen: for the first process of a

@@ -3,6 +3,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -11,10 +12,11 @@ use rustix::process::{
     set_child_subreaper, waitpid,
 };
 
+use super::attributes::answer_next_call;
 use super::launch::{Bounds, Files, Step, launch, steps};
-use super::sys::{Fork, exit_now, fork, refuse_next_call, remember_children};
+use super::sys::{Fork, exit_now, fork, remember_children};
 use super::{OrFail, filter, identity, init, namespaces, rules, tree};
-use crate::policy::Level;
+use crate::policy::{Access, Level};
 use crate::wire::{self, Failure, KILL, Order, Report, STOP, Stage};
 
 /// How long a tree has to end by itself after it was asked to.
@@ -43,7 +45,8 @@ fn serve(control: &OwnedFd) -> io::Result<()> {
     match start(&order, Files { input, output, error }) {
         Ok(ward) => {
             let listener: Vec<BorrowedFd<'_>> = ward.listener.iter().map(AsFd::as_fd).collect();
-            wire::send(control, &Report::Started, &listener)?;
+            let has_notices = ward.notices.is_some();
+            wire::send(control, &Report::Started { has_notices }, &listener)?;
             watch(control, ward)
         }
         Err(failure) => wire::send(control, &Report::Failed(failure), &[]),
@@ -59,6 +62,8 @@ struct Ward {
     steps: Option<OwnedFd>,
     listener: Option<OwnedFd>,
     notices: Option<OwnedFd>,
+    /// Folders in which the program may change modes and the like, when it has to ask.
+    writable: Vec<PathBuf>,
 }
 
 fn start(order: &Order, files: Files) -> Result<Ward, Failure> {
@@ -81,7 +86,8 @@ fn start_in_namespaces(order: &Order, files: Files) -> Result<Ward, Failure> {
     };
     drop((theirs, files));
     let handle = open_handle(process)?;
-    let mut ward = Ward { process, handle, steps: None, listener: None, notices: None };
+    let (writable, steps, listener, notices) = (Vec::new(), None, None, None);
+    let mut ward = Ward { process, handle, steps, listener, notices, writable };
     loop {
         match wire::receive::<Step>(&ours).or_fail(Stage::Processes, "")? {
             Some((Step::Confined { has_listener, has_notices }, files)) => {
@@ -119,7 +125,12 @@ fn start_directly(order: &Order, files: &Files) -> Result<Ward, Failure> {
     })?;
     let handle = open_handle(process)?;
     let notices = handed_over.into_iter().next();
-    Ok(Ward { process, handle, steps: None, listener: None, notices })
+    if confined {
+        // So that what it does for the program the program could do.
+        identity::follow_program(order.owner)?;
+    }
+    let writable = order.job.policy.reachable(Access::Write).map(Path::to_owned).collect();
+    Ok(Ward { process, handle, steps: None, listener: None, notices, writable })
 }
 
 fn open_handle(process: Pid) -> Result<OwnedFd, Failure> {
@@ -175,7 +186,7 @@ fn watch(control: &OwnedFd, mut ward: Ward) -> io::Result<()> {
         }
         if called.contains(PollFlags::IN)
             && let Some(notices) = &ward.notices
-            && let Ok(number) = refuse_next_call(notices)
+            && let Ok(Some(number)) = answer_next_call(notices, &ward.writable)
             && refused.len() < MAX_REFUSED
             && !refused.contains(&number)
         {

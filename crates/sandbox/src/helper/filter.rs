@@ -129,9 +129,17 @@ const ATTRIBUTES: &[(c_long, &str)] = &[
     (libc::SYS_utimes, "utimes"),
 ];
 
-/// Newer ways to the same, which programs do without where they are not known: `setxattrat`,
-/// `removexattrat`, `file_setattr`.
-const NEWER_ATTRIBUTES: [c_long; 3] = [463, 466, 469];
+/// Calls that programs do without where they are not known: newer ways to change attributes
+/// (`setxattrat`, `removexattrat`, `file_setattr`), and watching folders, which tells the names of
+/// what others do in theirs.
+const UNKNOWN_WITHOUT_NAMESPACES: &[c_long] = &[
+    463,
+    466,
+    469,
+    libc::SYS_inotify_init1,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_inotify_init,
+];
 
 /// Requests that set flags of a file which is open for reading: `FS_IOC_SETFLAGS`,
 /// `FS_IOC_FSSETXATTR`, `FS_IOC_SETVERSION` and `FS_IOC_ENABLE_VERITY`.
@@ -253,8 +261,8 @@ fn refuse_reaching_others(code: &mut Assembler, refuse: u32) {
     for (call, _) in REFUSED_WITHOUT_NAMESPACES {
         code.if_equal(number(*call), refuse);
     }
-    for call in NEWER_ATTRIBUTES {
-        code.if_equal(number(call), libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned());
+    for call in UNKNOWN_WITHOUT_NAMESPACES {
+        code.if_equal(number(*call), libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned());
     }
     // Without anybody to make them they cannot be refused: no program could do its work.
     for (call, _) in ATTRIBUTES.iter().filter(|_| refuse == libc::SECCOMP_RET_USER_NOTIF) {

@@ -26,6 +26,7 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("the_first_process_cannot_be_ended_from_inside", the_first_process_stays, FULL),
     ("limits_of_others_cannot_be_changed", limits_of_others, CONFINED),
     ("memory_of_others_cannot_be_attached", memory_of_others, CONFINED),
+    ("names_of_files_of_others_are_not_announced", names_are_not_announced, CONFINED),
     ("a_flood_of_refused_calls_delays_nothing", a_flood_of_refused_calls, CONFINED),
     ("the_network_of_the_host_brings_no_sockets_of_others", sockets_with_the_network, CONFINED),
     ("mounts_do_not_reach_the_host", mounts_do_not_reach_the_host, FULL),
@@ -274,6 +275,31 @@ fn segment_call(call: &str) -> Result<String, Failed> {
         .args(["-c", &format!("import ctypes; libc = ctypes.CDLL(None); print({call})")])
         .output()?;
     Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Whoever watches a folder learns the names of what changes in it, which no rule of Landlock keeps.
+fn names_are_not_announced(level: Level) -> Result<(), Failed> {
+    let bench = Bench::new(level);
+    let private = bench.path("private");
+    fs::set_permissions(&private, fs::Permissions::from_mode(0o755))?;
+    let folder = private.clone();
+    let writer = std::thread::spawn(move || {
+        for _ in 0..20 {
+            std::thread::sleep(Duration::from_millis(50));
+            fs::write(folder.join("telling-name"), "x").expect("a file of ours");
+        }
+    });
+    let tried = bench.python(&format!(
+        "import ctypes, os, select\n\
+         libc = ctypes.CDLL(None)\n\
+         for watch in (libc.inotify_init(), libc.inotify_init1(0)):\n\
+         \x20   libc.inotify_add_watch(watch, {private:?}.encode(), 0xfff)\n\
+         \x20   if watch >= 0 and select.select([watch], [], [], 1)[0]: print(os.read(watch, 4096))\n\
+         print('tried')"
+    ));
+    writer.join().map_err(|_panic| "the writer failed")?;
+    assert_eq!(tried.output, "tried\n", "{tried:?}");
+    Ok(())
 }
 
 /// Refused calls wait for the warden; those who wait may be ended meanwhile.

@@ -92,6 +92,11 @@ impl Group {
         }
     }
 
+    /// Ends everything in the group.
+    pub(crate) fn kill(&self) {
+        kill_all(&self.processes);
+    }
+
     /// The limits that were met.
     pub(crate) fn met(&self) -> Vec<Limit> {
         let memory = match self.version {

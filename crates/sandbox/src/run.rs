@@ -23,6 +23,9 @@ const CHUNK: usize = 64 << 10;
 /// How long output is waited for after everything that could write it has been ended.
 const DRAIN: Duration = Duration::from_millis(200);
 
+/// How long a tree that was told to end is waited for: it is asked for two seconds and fought for five.
+const LAST_RESORT: Duration = Duration::from_secs(8);
+
 /// Which of the two streams something was written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
@@ -247,7 +250,7 @@ struct Run<'a> {
     pipes: Pipes,
     source: Source<'a>,
     observer: &'a mut dyn Observer,
-    /// When the tree was asked to end.
+    /// When the tree was told to end, last.
     stopped: Option<Instant>,
     cancelled: bool,
     disk: DiskWatch,
@@ -281,6 +284,11 @@ impl Run<'_> {
                 child.kill();
             }
             self.disk.begin_if_due()?;
+            if self.last_resort().is_some_and(|moment| Instant::now() >= moment) {
+                // It may wait for a file system that does not answer.
+                child.give_up();
+                self.stopped = Some(Instant::now());
+            }
             let late = Instant::now() >= deadline;
             if self.stopped.is_none() && (late || ready.cancelled) {
                 self.cancelled = ready.cancelled;
@@ -290,6 +298,11 @@ impl Run<'_> {
         };
         self.drain(&mut chunk);
         Ok(ended)
+    }
+
+    /// When the helper is ended that should have ended everything.
+    fn last_resort(&self) -> Option<Instant> {
+        self.stopped.map(|stopped| stopped + LAST_RESORT)
     }
 
     /// Does what was asked at the console.
@@ -340,12 +353,10 @@ impl Run<'_> {
                 polled.push(PollFd::new(pipe, flags));
             }
         }
-        let deadline = self.stopped.is_none().then_some(deadline);
-        let left = deadline.into_iter().chain(self.disk.due()).min().map(|moment| {
-            let left = moment.saturating_duration_since(Instant::now());
-            Timespec::try_from(left).unwrap_or_default()
-        });
-        match poll(&mut polled, left.as_ref()) {
+        let deadline = self.last_resort().unwrap_or(deadline);
+        let moment = self.disk.due().map_or(deadline, |due| due.min(deadline));
+        let left = moment.saturating_duration_since(Instant::now());
+        match poll(&mut polled, Some(&Timespec::try_from(left).unwrap_or_default())) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }

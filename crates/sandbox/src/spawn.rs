@@ -255,6 +255,14 @@ impl Child {
         self.tell(KILL);
     }
 
+    /// Ends the helper itself, with what dies with it, when it does not do what it was told.
+    pub(crate) fn give_up(&mut self) {
+        let _gone = self.helper.kill();
+        if let Some(group) = &self.group {
+            group.kill();
+        }
+    }
+
     fn tell(&self, request: u8) {
         // A warden that is gone has ended everything already.
         let _gone = rustix::io::write(&self.control, &[request]);

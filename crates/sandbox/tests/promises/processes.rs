@@ -9,7 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Failed;
-use metier_sandbox::{Cancel, Level, run};
+use metier_sandbox::{Cancel, Level, Observer, SpawnError, Stream, run};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::{Bench, Text};
 use crate::{ALL, CONFINED, FULL, Promise};
@@ -23,6 +24,7 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("codes_and_signals_are_told_apart", codes_and_signals, ALL),
     ("input_is_read_and_may_be_ignored", input, ALL),
     ("a_start_that_hangs_is_ended_too", a_start_that_hangs, ALL),
+    ("a_helper_that_hangs_does_not_outlast_the_time", a_helper_that_hangs, &[Level::Landlock]),
     ("arguments_pass_as_they_are_or_not_at_all", arguments_pass_as_they_are, ALL),
 ];
 
@@ -241,4 +243,31 @@ fn hold_lease(file: &std::path::Path) -> Result<std::process::Child, Failed> {
     std::io::BufReader::new(holder.stdout.take().ok_or("a pipe")?).read_line(&mut line)?;
     assert_eq!(line, "held\n");
     Ok(holder)
+}
+
+/// Stops the parent of a program that names it: the helper, where there is no namespace.
+#[derive(Default)]
+struct Stopper(Option<Pid>);
+
+impl Observer for Stopper {
+    fn output(&mut self, _stream: Stream, bytes: &[u8]) {
+        let number = String::from_utf8_lossy(bytes).trim().parse().ok();
+        self.0 = number.and_then(Pid::from_raw);
+        let stopped = self.0.map(|helper| kill_process(helper, Signal::STOP));
+        stopped.expect("a number").expect("a process of ours");
+    }
+}
+
+fn a_helper_that_hangs(level: Level) -> Result<(), Failed> {
+    let mut bench = Bench::new(level);
+    bench.limits.wall = Duration::from_secs(1);
+    let mark = mark(level, "stuck");
+    let job = bench.job(&format!("echo $PPID; exec bash -c 'exec -a {mark} sleep 300'"));
+    let started = Instant::now();
+    let mut stopper = Stopper::default();
+    let lost = run(&job, b"", &mut stopper, &Cancel::new()?);
+    assert!(stopper.0.is_some() && matches!(lost, Err(SpawnError::Lost(_))), "{lost:?}");
+    assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
+    assert!(is_gone(&mark), "the program outlived its helper");
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -12,7 +13,7 @@ use crate::limits::{Limit, Limits};
 
 /// How far up from the own group another one may be made: a service manager hands out subtrees.
 const MAX_STEPS_UP: usize = 3;
-/// What names of groups begin with, before the process that made them.
+/// What names of groups begin with, before their [`Maker`].
 const PREFIX: &str = "metier-";
 /// How often the removal of a group is tried while its last processes go.
 const REMOVAL_TRIES: u32 = 50;
@@ -156,20 +157,66 @@ pub fn remove_leftovers() -> usize {
     removed
 }
 
-/// Whether a name is that of a group whose maker is gone.
+/// Whether a name is that of a group whose maker is gone. Groups of other process namespaces are for
+/// others to judge: their numbers mean nothing here.
 fn is_left_over(name: &str) -> bool {
-    let maker = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-'));
-    maker.is_some_and(|(maker, _)| {
-        maker.parse::<u32>().is_ok() && !Path::new("/proc").join(maker).exists()
-    })
+    let Some(maker) = name.strip_prefix(PREFIX).and_then(Maker::parse) else { return false };
+    Some(maker.namespace) == namespace() && Maker::of(maker.process) != Some(maker)
 }
 
+/// The process that made a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Maker {
+    namespace: u64,
+    process: u32,
+    /// When it was started: numbers of processes come again.
+    started: u64,
+}
+
+impl Maker {
+    /// A process that runs.
+    fn of(process: u32) -> Option<Self> {
+        let status = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        // Its name, in brackets, may have anything in it.
+        let mut fields = status.rsplit_once(')')?.1.split_whitespace();
+        let is_dead = matches!(fields.next()?, "Z" | "X");
+        let started = fields.nth(18)?.parse().ok()?;
+        let maker = Self { namespace: namespace()?, process, started };
+        (!is_dead).then_some(maker)
+    }
+
+    /// Reads what [`unused_name`] wrote behind the prefix.
+    fn parse(text: &str) -> Option<Self> {
+        let mut numbers = text.split('-');
+        let mut next = || numbers.next()?.parse::<u64>().ok();
+        let maker =
+            Self { namespace: next()?, process: next()?.try_into().ok()?, started: next()? };
+        // The last tells the groups of one maker apart.
+        next().map(|_| maker)
+    }
+}
+
+/// The process namespace that this process is in.
+fn namespace() -> Option<u64> {
+    fs::metadata("/proc/self/ns/pid").ok().map(|it| it.ino())
+}
+
+/// Ends every process of a group, those too that are started meanwhile.
 fn kill_all(group: &Path) {
-    let processes = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
-    for process in processes.lines().filter_map(|line| line.parse().ok()).filter_map(Pid::from_raw)
-    {
-        // It may have ended since.
-        let _gone = kill_process(process, Signal::KILL);
+    for _ in 0..REMOVAL_TRIES {
+        let processes = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+        let processes = processes.lines().filter_map(|line| Pid::from_raw(line.parse().ok()?));
+        let processes: Vec<Pid> = processes.collect();
+        if processes.is_empty() {
+            return;
+        }
+        // None sees another one end and goes on without it. Each may have ended since.
+        for signal in [Signal::STOP, Signal::KILL] {
+            for &process in &processes {
+                let _gone = kill_process(process, signal);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(2));
     }
 }
 
@@ -220,5 +267,35 @@ fn count(file: &Path, word: &str) -> u64 {
 
 fn unused_name() -> String {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
-    format!("{PREFIX}{}-{}", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed))
+    let process = std::process::id();
+    let (namespace, started) =
+        Maker::of(process).map_or((0, 0), |maker| (maker.namespace, maker.started));
+    let counter = COUNTER.fetch_add(1, Ordering::Relaxed);
+    format!("{PREFIX}{namespace}-{process}-{started}-{counter}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(maker: Maker) -> String {
+        let Maker { namespace, process, started } = maker;
+        format!("{PREFIX}{namespace}-{process}-{started}-0")
+    }
+
+    #[test]
+    fn only_groups_of_makers_that_are_gone_are_left_over() {
+        let own = Maker::of(std::process::id()).unwrap();
+        let gone = Maker { process: u32::MAX, ..own };
+        let earlier = Maker { started: own.started - 1, ..own };
+        let elsewhere = Maker { namespace: own.namespace + 1, ..gone };
+        let cases = [(own, false), (gone, true), (earlier, true), (elsewhere, false)];
+        for (maker, is_left) in cases {
+            assert_eq!(is_left_over(&name(maker)), is_left, "{maker:?}");
+        }
+        assert!(!is_left_over(&unused_name()));
+        for other in ["metier-", "metier-1", "metier-1-2-3", "other-1-2-3-4", "metier-a-2-3-4"] {
+            assert!(!is_left_over(other), "{other}");
+        }
+    }
 }

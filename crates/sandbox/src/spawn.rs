@@ -112,6 +112,8 @@ pub fn is_root_without_mounts() -> bool {
 #[derive(Debug)]
 pub struct Child {
     control: OwnedFd,
+    /// A handle of the warden, once it is there.
+    warden: Option<OwnedFd>,
     group: Option<Group>,
     /// What is not kept from the program.
     not_promised: Vec<&'static str>,
@@ -178,7 +180,8 @@ pub(crate) fn spawn_within(
     let group = Group::new(&job.limits);
     let mut not_promised = policy.level.lacks().to_vec();
     not_promised.extend(group.is_none().then_some(UNGROUPED));
-    let mut child = Child { control, group, not_promised, listener: None, ended: None };
+    let mut child =
+        Child { control, warden: None, group, not_promised, listener: None, ended: None };
     let order = Order {
         job: job.clone(),
         group: child.group.as_ref().map(Group::doors).unwrap_or_default(),
@@ -189,10 +192,9 @@ pub(crate) fn spawn_within(
     wire::send(&child.control, &order, &files).map_err(SpawnError::Lost)?;
     let mut report = wire::receive::<Report>(&child.control).map_err(SpawnError::Lost)?;
     if let Some((Report::Here, files)) = report {
-        let warden = files.into_iter().next();
+        child.warden = files.into_iter().next();
         if let Some(Err(impatient)) = patience.map(|it| it.wait_for(&child.control)) {
-            // It may not be able to listen; what it started dies with it.
-            let _gone = warden.map(|warden| pidfd_send_signal(warden, Signal::KILL));
+            child.give_up();
             return Err(impatient);
         }
         report = wire::receive::<Report>(&child.control).map_err(SpawnError::Lost)?;
@@ -255,9 +257,9 @@ impl Child {
         self.tell(KILL);
     }
 
-    /// Ends the helper itself, with what dies with it, when it does not do what it was told.
-    pub(crate) fn give_up(&mut self) {
-        let _gone = self.helper.kill();
+    /// Ends the warden itself, with what dies with it, when it does not do what it was told.
+    pub(crate) fn give_up(&self) {
+        let _gone = self.warden.as_ref().map(|warden| pidfd_send_signal(warden, Signal::KILL));
         if let Some(group) = &self.group {
             group.kill();
         }

@@ -26,7 +26,6 @@ pub(super) fn wait_until_gone(maker: u32, mark: &str, binary: &Path) -> Result<(
 /// Processes that have a mark among their arguments, run a binary, or are in a control group of a
 /// process.
 fn processes_of(maker: u32, mark: &str, binary: &Path) -> Vec<String> {
-    let group = format!("/metier-{maker}-");
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").expect("processes").filter_map(Result::ok) {
         let folder = entry.path();
@@ -37,8 +36,9 @@ fn processes_of(maker: u32, mark: &str, binary: &Path) -> Vec<String> {
         let arguments = fs::read(folder.join("cmdline")).unwrap_or_default();
         let arguments = String::from_utf8_lossy(&arguments).replace('\0', " ");
         let groups = fs::read_to_string(folder.join("cgroup")).unwrap_or_default();
+        let is_grouped = groups.split(['/', '\n']).any(|name| maker_of(name) == Some(maker));
         let runs_binary = fs::read_link(folder.join("exe")).is_ok_and(|it| it == binary);
-        if arguments.contains(mark) || groups.contains(&group) || runs_binary {
+        if arguments.contains(mark) || is_grouped || runs_binary {
             found.push(format!("{}: {arguments}", folder.display()));
         }
     }
@@ -69,14 +69,18 @@ pub(super) fn groups_of(makers: &[u32]) -> Vec<PathBuf> {
                 continue;
             }
             let name = entry.file_name().to_string_lossy().into_owned();
-            let maker = name.strip_prefix("metier-").and_then(|rest| rest.split_once('-'));
-            match maker.and_then(|(maker, _)| maker.parse().ok()) {
+            match maker_of(&name) {
                 Some(maker) if makers.contains(&maker) => found.push(entry.path()),
                 _ => folders.push(entry.path()),
             }
         }
     }
     found
+}
+
+/// The process that made a control group of ours, of which the name begins with its namespace.
+fn maker_of(group: &str) -> Option<u32> {
+    group.strip_prefix("metier-")?.split('-').nth(1)?.parse().ok()
 }
 
 /// Makes everything in a folder so much older.

@@ -60,7 +60,7 @@ fn remove_unfinished(cache: &std::path::Path) {
         let changed = entry.metadata().and_then(|it| it.modified()).ok();
         let age = changed.and_then(|changed| changed.elapsed().ok());
         if age.is_some_and(|age| age > UNFINISHED) {
-            // A cache only saves time, and so does what is in the way of nobody.
+            // What cannot be removed is in nobody's way.
             let _left = fs::remove_file(entry.path());
         }
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use metier_sandbox::Cancel;
 use metier_skill::library::{Entry, Snapshot};
-use metier_workspace::{RunError, RunOrder, RunOutput, RunRequest};
+use metier_workspace::{RunError, RunOrder, RunOutput, RunRequest, Workspace};
 use serde::Serialize;
 
 use self::live::Live;
@@ -68,8 +68,9 @@ pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure
     if arguments.json {
         context.output.json(&Answer { session: &session, output: &output });
     } else {
-        let workspace = runner.workspaces.workspace(&key_of(&session))?;
-        let place = Place { session: &session, folder: workspace.root() };
+        // What there is to say does not depend on it.
+        let workspace = runner.workspaces.workspace(&key_of(&session)).ok();
+        let place = Place { session: &session, folder: workspace.as_ref().map(Workspace::root) };
         report::print(context, &place, &output);
     }
     // The run is over and told; `metier gc` says what is wrong with workspaces.

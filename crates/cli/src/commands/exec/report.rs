@@ -12,8 +12,8 @@ use crate::output::{Align, Column, Table, kind, plain, size, style, styled};
 pub(super) struct Place<'a> {
     /// The session.
     pub session: &'a str,
-    /// The folder of its workspace.
-    pub folder: &'a Path,
+    /// The folder of its workspace, if that is still there.
+    pub folder: Option<&'a Path>,
 }
 
 /// Says how a run went. The command's own output has been shown already.
@@ -21,7 +21,9 @@ pub(super) fn print(context: &Context, place: &Place<'_>, output: &RunOutput) {
     let out = &context.output;
     if !output.output_files.is_empty() {
         out.say(table(&output.output_files).render(out.width()).trim_end());
-        out.note(style::DIM, "in ", &place.folder.display().to_string());
+        if let Some(folder) = place.folder {
+            out.note(style::DIM, "in ", &folder.display().to_string());
+        }
     }
     for kept in &output.artifact_files {
         out.note(style::GOOD, "kept ", &kept.reference);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::Failed;
 use metier_sandbox::{Level, Network, unprivileged_owner};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, getpgid, getsid, kill_process};
 use rustix::thread::{set_thread_res_gid, set_thread_res_uid};
 
 use crate::bench::{Bench, Tried};
@@ -25,6 +25,7 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("a_helper_ends_with_its_caller", |level| alone("caller", level), ALL),
     ("a_run_leaves_nothing_to_the_next", |level| alone("nothing", level), ALL),
     ("another_user_has_another_helper", |level| alone("user", level), ALL),
+    ("a_helper_is_apart_from_other_children", |level| alone("apart", level), ALL),
 ];
 
 /// The first argument that makes this binary try one thing and nothing else.
@@ -58,6 +59,7 @@ pub(crate) fn try_alone() {
         "caller" => a_helper_ends_with_its_caller(&bench),
         "nothing" => a_run_leaves_nothing_to_the_next(&bench),
         "user" => another_user_has_another_helper(&bench),
+        "apart" => a_helper_is_apart_from_other_children(&bench),
         other => panic!("nothing is known of `{other}`"),
     }
     drop(bench);
@@ -221,4 +223,21 @@ fn another_user_has_another_helper(bench: &Bench) {
     set_thread_res_gid(group, group, group).expect("root may");
     set_thread_res_uid(user, user, user).expect("root may");
     assert_eq!(bench.sh("id -u").output, format!("{}\n", user.as_raw()));
+}
+
+fn a_helper_is_apart_from_other_children(bench: &Bench) {
+    let before = inherited();
+    bench.sh("true");
+    assert_eq!(inherited(), before, "another child got the way to the helper");
+    let helper = Pid::from_raw(helper().try_into().expect("a process"));
+    // Ctrl-C goes to the group of processes that is at the terminal.
+    assert_eq!(getsid(helper).ok(), helper);
+    assert_eq!(getpgid(helper).ok(), helper);
+}
+
+/// How many files a child has that was started elsewhere in this process.
+fn inherited() -> usize {
+    #[expect(clippy::disallowed_methods, reason = "others start processes too")]
+    let output = Command::new("ls").arg("/proc/self/fd").output().expect("it starts");
+    String::from_utf8_lossy(&output.stdout).lines().count()
 }

@@ -9,52 +9,49 @@ use serde_json::json;
 
 use crate::bench::{Bench, Who};
 
+/// Of what is found only the amount is told: should this fail, nothing is spilled.
 pub(super) fn secrets(bench: &Bench) -> Result<(), Failed> {
     let secret = bench.write("home/secret", "very-secret");
     let (caller, root) = (std::process::id(), bench.path(""));
     // Read from its input, the script is in no command line.
     let script = format!(
-        "cat '{0}' /root/.bashrc /root/.ssh/* /etc/shadow /proc/{caller}/root'{0}' /proc/1/root'{0}'; \
-         ls {1} /home/* /root /proc/{caller}/root; find / -name secret -not -path '/proc/*'",
+        "cat '{0}' /root/.bashrc /root/.ssh/* /etc/shadow /proc/{caller}/root'{0}' /proc/1/root'{0}' 2>/dev/null | wc -c; \
+         ls {1} /home/* /root /proc/{caller}/root 2>/dev/null | wc -l; \
+         find / -name secret -not -path '/proc/*' 2>/dev/null | wc -l",
         secret.display(),
         root.display()
     );
-    let output = bench.run(json!({"skill": "demo", "command": "bash 2>&1", "stdin": script}))?;
-    assert!(output.stdout.contains("secret"), "it was tried: {output:?}");
-    for told in ["very-secret", "root:*", "root:!", "root:$", "state", "alias "] {
-        assert!(!output.stdout.contains(told), "{told}: {output:?}");
-    }
-    let found = output.stdout.lines().any(|line| line == secret.display().to_string());
-    assert!(!found, "{output:?}");
+    let output = bench.run(json!({"skill": "demo", "command": "bash", "stdin": script}))?;
+    assert_eq!(output.stdout, "0\n0\n0\n", "{output:?}");
     Ok(())
 }
 
 pub(super) fn environment(bench: &Bench) -> Result<(), Failed> {
     let mut bench = Bench::new(bench.who);
     bench.settings.variables = vec![("API_KEY".to_owned(), "configured".to_owned())];
-    let output = bench.sh("env; tr '\\0' '\\n' < /proc/$PPID/environ 2>/dev/null; true");
-    for told in ["CARGO_", "RUST", "METIER_"] {
-        assert!(!output.stdout.contains(told), "{told}: {output:?}");
+    let output = bench.sh(
+        "echo $API_KEY; (env; tr '\\0' '\\n' < /proc/$PPID/environ 2>/dev/null) | cut -d= -f1 | sort -u",
+    );
+    let names = output.stdout.strip_prefix("configured\n").expect("what was configured");
+    for told in ["CARGO", "RUST", "METIER", "NEXTEST"] {
+        assert!(!names.lines().any(|name| name.starts_with(told)), "{told}: {output:?}");
     }
-    assert!(output.stdout.contains("API_KEY=configured\n"));
     let taken = json!({"skill": "demo", "command": "true", "env": {"API_KEY": "other"}});
     assert!(bench.run(taken).is_err());
     Ok(())
 }
 
 pub(super) fn process_list(bench: &Bench) -> Result<(), Failed> {
-    let caller = std::process::id();
+    let (caller, own) = (std::process::id(), std::env::current_exe()?);
     let script = format!(
-        "cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ | tr '\\0' ' '; kill -0 {caller} && echo signalled; echo $(ls -d /proc/[0-9]* | wc -l)"
+        "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -c '^{}$'; \
+         cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | grep -c -e ^CARGO -e ^METIER; \
+         kill -0 {caller} 2>/dev/null && echo signalled; echo $(ls -d /proc/[0-9]* | wc -l)",
+        own.display()
     );
-    let output = bench.run(json!({"skill": "demo", "command": "bash 2>&1", "stdin": script}))?;
-    let own = std::env::current_exe()?;
-    assert!(!output.stdout.contains(&own.display().to_string()), "{output:?}");
-    for told in ["signalled", "CARGO_", "METIER_"] {
-        assert!(!output.stdout.contains(told), "{told}: {output:?}");
-    }
-    let seen: u32 = output.stdout.lines().last().unwrap_or_default().parse()?;
-    assert!((1..10).contains(&seen), "{seen} processes: {output:?}");
+    let output = bench.run(json!({"skill": "demo", "command": "bash", "stdin": script}))?;
+    let seen = output.stdout.strip_prefix("0\n0\n").map(str::trim).and_then(|it| it.parse().ok());
+    assert!(seen.is_some_and(|seen: u32| (1..10).contains(&seen)), "{output:?}");
     Ok(())
 }
 

@@ -27,6 +27,7 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("a_run_whose_folder_was_removed_has_no_files", removed_folder),
     ("what_was_confined_is_told", confinement),
     ("a_run_that_nobody_saw_to_its_end_is_ended_by_the_next", unseen_end),
+    ("what_one_who_was_killed_left_running_is_ended_by_the_next_start", abandoned),
     ("a_warm_container_is_quick", quick),
 ];
 
@@ -252,7 +253,8 @@ fn confinement(bench: &Bench) -> Result<(), Failed> {
     Ok(())
 }
 
-fn unseen_end(bench: &Bench) -> Result<(), Failed> {
+/// Leaves a command running that writes to `work/on`, as if the process had been killed.
+fn abandon(bench: &Bench) -> Result<(), Failed> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     bench.sh("true");
     let order = bench.order(json!({
@@ -263,9 +265,13 @@ fn unseen_end(bench: &Bench) -> Result<(), Failed> {
     let run = bench.runner.run(order, live, metier_sandbox::Cancel::new()?);
     let _still_running =
         runtime.block_on(async { tokio::time::timeout(Duration::from_millis(1500), run).await });
-    // As if the process had been killed.
     drop(runtime);
     assert!(bench.workspace().join("work/on").exists());
+    Ok(())
+}
+
+fn unseen_end(bench: &Bench) -> Result<(), Failed> {
+    abandon(bench)?;
     let output =
         bench.sh("rm work/on; sleep 0.5; ls work; cat /proc/[0-9]*/cmdline | grep -c 'echo o[n]'");
     assert_eq!(output.stdout, "inputs\n0\n", "{output:?}");
@@ -273,6 +279,29 @@ fn unseen_end(bench: &Bench) -> Result<(), Failed> {
     let kept =
         runs.filter(|run| run.as_ref().is_ok_and(|it| it.path().join("files/kept").exists()));
     assert_eq!(kept.count(), 1, "its files are back");
+    Ok(())
+}
+
+fn abandoned(bench: &Bench) -> Result<(), Failed> {
+    abandon(bench)?;
+    let on = bench.workspace().join("work/on");
+    let is_written = || {
+        std::fs::remove_file(&on).is_ok() && {
+            std::thread::sleep(Duration::from_millis(1000));
+            on.exists()
+        }
+    };
+    let mut other = bench.again();
+    other.session = "other".to_owned();
+    let start = |other: &mut Bench| {
+        other.runner.executor = other.who.container("metier-test/python:latest").into();
+        other.sh("true");
+    };
+    start(&mut other);
+    assert!(is_written(), "whoever runs it is still there");
+    std::fs::write(bench.workspace().join(".container"), "1 12345678901 running")?;
+    start(&mut other);
+    assert!(on.exists() && !is_written(), "it was ended");
     Ok(())
 }
 

@@ -1,12 +1,17 @@
 //! Containers that nobody needs any more.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
+use super::engine::Engine;
 use super::error::ContainerError;
-use super::hold::Hold;
+use super::hold::{Hold, Last};
 use super::recipe::{Recipe, WORKSPACE};
 use super::run::ContainerExecutor;
 use crate::layout::{Workspace, Workspaces};
+
+/// Folders between all workspaces and one: application, user, session.
+const LEVELS: usize = 3;
 
 impl ContainerExecutor {
     /// Removes the container of a workspace that is about to be deleted; gives whether there was one.
@@ -44,6 +49,27 @@ impl ContainerExecutor {
         }
         removed.sort();
         Ok(removed)
+    }
+}
+
+impl ContainerExecutor {
+    /// Ends, once, what still runs in containers of those who were killed; their containers stay for the next run. If it
+    /// cannot be done, the run at hand does not suffer from it.
+    pub(super) async fn end_abandoned(&self, engine: &Engine, workspace: &Workspace) {
+        let Some(workspaces) = workspace.root().ancestors().nth(LEVELS) else { return };
+        if self.has_tidied.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        for container in engine.labelled(WORKSPACE).await.unwrap_or_default() {
+            let labels = container.labels.unwrap_or_default();
+            let root = labels.get(WORKSPACE).map(Path::new);
+            let Some(root) = root.filter(|root| root.starts_with(workspaces)) else { continue };
+            if let (Some(id), Ok(Some(Some(hold)))) = (container.id, unneeded(root))
+                && hold.last == Last::Unknown
+            {
+                let _still_there = engine.kill(&id).await;
+            }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The executor itself.
 
 use std::io;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use metier_sandbox::{Access, Outcome, SpawnError};
@@ -26,6 +27,8 @@ const MAX_TEXTS: usize = 2_000_000;
 pub struct ContainerExecutor {
     settings: ContainerSettings,
     nature: Arc<OnceLock<Nature>>,
+    /// Whether what others left running was looked for.
+    pub(super) has_tidied: Arc<AtomicBool>,
 }
 
 /// Which containers commands are run in.
@@ -52,7 +55,7 @@ pub enum Pull {
 impl ContainerExecutor {
     /// Runs commands in containers as the settings say. Nobody is asked before the first run.
     pub fn new(settings: ContainerSettings) -> Self {
-        Self { settings, nature: Arc::default() }
+        Self { settings, nature: Arc::default(), has_tidied: Arc::default() }
     }
 
     pub(super) async fn engine(&self) -> Result<Engine, ContainerError> {
@@ -75,7 +78,9 @@ impl ContainerExecutor {
         let workspace = &execution.workspace;
         let ContainerSettings { image: image_name, pull, .. } = &self.settings;
         let engine = self.engine().await?;
-        let image = engine.image(image_name, *pull).await?;
+        let (image, ()) =
+            tokio::join!(engine.image(image_name, *pull), self.end_abandoned(&engine, workspace));
+        let image = image?;
         let mut hold = tokio::select! {
             hold = Hold::take(workspace.root(), execution.limits.wall) => hold?,
             () = cancelled(&watch.cancel) => return Err(ContainerError::Cancelled.into()),

@@ -108,10 +108,11 @@ impl Sweep {
     }
 
     fn one(&mut self, folder: &Path) {
-        let _span = tracing::info_span!("workspace.cleanup").entered();
         match if is_hidden(folder) { self.finish(folder) } else { self.remove(folder) } {
             Ok(true) => self.removed.push(folder.to_owned()),
             Ok(false) => {}
+            // Somebody else was faster.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !folder.exists() => {}
             Err(error) => self.failed = Err(error),
         }
     }
@@ -125,9 +126,10 @@ impl Sweep {
         let lock = open_lock(folder)?;
         let metadata = folder.join(METADATA);
         let is_used_again = || metadata.exists() && !is_older(modified(&metadata), self.unused_for);
-        if !is_free(&lock)? || is_used_again() {
+        if !is_free(&lock)? || !is_lock_of(&lock, folder)? || is_used_again() {
             return Ok(false);
         }
+        let _span = tracing::info_span!("workspace.cleanup").entered();
         let removed = folder.with_file_name(format!("{REMOVED}{}", uuid::Uuid::now_v7().simple()));
         fs::rename(folder, &removed)?;
         remove_tree_until(&removed, self.until)?;
@@ -161,20 +163,29 @@ fn is_free(lock: &File) -> io::Result<bool> {
 
 /// Says that a workspace is in use, for as long as the file is kept. Its folder is made if need be.
 pub(crate) fn hold(folder: &Path) -> io::Result<File> {
+    use io::ErrorKind::{AlreadyExists, NotFound};
+    let mut failed = io::Error::other("it is removed again and again");
     for _ in 0..MAX_TRIES {
-        make_private(folder)?;
-        let lock = match open_lock(folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+        let lock = match make_private(folder).and_then(|()| open_lock(folder)) {
+            // Most likely it was removed in between.
+            Err(error) if matches!(error.kind(), AlreadyExists | NotFound) => {
+                failed = error;
+                continue;
+            }
             lock => lock?,
         };
         lock.lock_shared()?;
-        // It may have been removed while we waited.
-        let (ours, there) = (lock.metadata()?, fs::metadata(folder.join(IN_USE)));
-        if there.is_ok_and(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino())) {
+        if is_lock_of(&lock, folder)? {
             return Ok(lock);
         }
     }
-    Err(io::Error::other("it is removed again and again"))
+    Err(failed)
+}
+
+/// Whether a lock is still that of the folder, which may have been removed and made again since.
+fn is_lock_of(lock: &File, folder: &Path) -> io::Result<bool> {
+    let (ours, there) = (lock.metadata()?, fs::metadata(folder.join(IN_USE)));
+    Ok(there.is_ok_and(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino())))
 }
 
 fn open_lock(folder: &Path) -> io::Result<File> {
@@ -269,7 +280,6 @@ fn remove_tree_until(folder: &Path, until: Option<Instant>) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread;
 
     use super::*;
@@ -320,23 +330,26 @@ mod tests {
     #[test]
     fn whoever_comes_while_a_workspace_is_removed_has_a_whole_one() {
         let (_state, workspaces) = workspaces();
-        let done = AtomicBool::new(false);
-        thread::scope(|scope| {
-            let remover = scope.spawn(|| {
-                while !done.load(Ordering::Relaxed) {
-                    workspaces.remove_unused(Duration::ZERO).unwrap();
-                }
-            });
-            for round in 0..300 {
-                let workspace = workspaces.workspace(&key("one")).unwrap();
+        let used = workspaces.clone();
+        let user = thread::spawn(move || {
+            for round in 0..200 {
+                let workspace = used.workspace(&key("one")).unwrap();
                 fs::write(workspace.root().join("work/file"), "text").unwrap();
                 thread::yield_now();
                 let text = fs::read_to_string(workspace.root().join("work/file"));
                 assert_eq!(text.ok().as_deref(), Some("text"), "{round}");
             }
-            done.store(true, Ordering::Relaxed);
-            remover.join().unwrap();
         });
+        let remove = || {
+            while !user.is_finished() {
+                workspaces.remove_unused(Duration::ZERO).unwrap();
+            }
+        };
+        thread::scope(|scope| {
+            scope.spawn(remove);
+            scope.spawn(remove);
+        });
+        user.join().unwrap();
     }
 
     #[test]

@@ -14,7 +14,8 @@ docker=$!
 
 # crun does not run on machines with both kinds of cgroups, and Podman's own limits are above what
 # root may ask for in a container. The locks are in a file because those in memory are shared with
-# every other Podman of the machine.
+# every other Podman of the machine. What watches a command stays only seconds after its end, not the
+# usual five minutes: there are hundreds of commands.
 cat >containers.conf <<END
 [containers]
 default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
@@ -22,6 +23,7 @@ default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
 runtime = "runc"
 cgroup_manager = "cgroupfs"
 events_logger = "file"
+exit_command_delay = 10
 lock_type = "file"
 END
 cat >storage.conf <<END
@@ -53,6 +55,12 @@ while kill -0 "$docker" 2>/dev/null || kill -0 "$podman" 2>/dev/null; do
     sleep 0.2
 done
 wait
+# Those who watched the last commands would start Podman again when their time is up.
+for process in /proc/[0-9]*; do
+    if tr '\0' '\n' 2>/dev/null <"$process/cmdline" | grep -q "^$1/podman/"; then
+        kill -9 "${process#/proc/}" 2>/dev/null
+    fi
+done 2>/dev/null
 
 # Only an engine that had to be killed leaves mounts.
 awk -v folder="$1/" 'index($2, folder) == 1 { print $2 }' /proc/mounts | sort -r |

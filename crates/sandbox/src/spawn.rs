@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::net::TcpListener;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, geteuid, pidfd_send_signal};
@@ -22,6 +22,9 @@ use crate::wire::{self, Failure, KILL, Order, Report, STOP, Stage};
 
 /// The user and group that programs have when the caller is root: those of nobody.
 const NOBODY: (u32, u32) = (65534, 65534);
+
+/// How long a warden that was told to end everything has for it.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Standard input, output and error of a program. The files are its own from now on.
 #[derive(Debug)]
@@ -151,19 +154,24 @@ pub(crate) struct Patience<'a> {
 }
 
 impl Patience<'_> {
-    /// Waits for the helper to say something.
+    /// Waits for the warden to say something.
     fn wait_for(self, control: &OwnedFd) -> Result<(), SpawnError> {
-        loop {
-            let left = self.deadline.saturating_duration_since(Instant::now());
-            let left = Timespec::try_from(left).unwrap_or_default();
-            let cancel = self.cancel.as_fd();
-            let mut polled =
-                [PollFd::new(control, PollFlags::IN), PollFd::new(&cancel, PollFlags::IN)];
-            match poll(&mut polled, Some(&left)) {
-                Err(rustix::io::Errno::INTR) => {}
-                Ok(_) if !polled[0].revents().is_empty() => return Ok(()),
-                _ => return Err(SpawnError::Impatient),
-            }
+        let has_spoken = readable(control, Some(self.cancel), self.deadline);
+        if has_spoken { Ok(()) } else { Err(SpawnError::Impatient) }
+    }
+}
+
+/// Waits until there is something to read, or nobody to write it; not when cancelled or too late.
+fn readable(control: &OwnedFd, cancel: Option<&Cancel>, deadline: Instant) -> bool {
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let left = Timespec::try_from(left).unwrap_or_default();
+        let mut polled = vec![PollFd::new(control, PollFlags::IN)];
+        let cancel = cancel.map(AsFd::as_fd);
+        polled.extend(cancel.iter().map(|cancel| PollFd::new(cancel, PollFlags::IN)));
+        match poll(&mut polled, Some(&left)) {
+            Err(rustix::io::Errno::INTR) => {}
+            result => return result.is_ok() && !polled[0].revents().is_empty(),
         }
     }
 }
@@ -299,7 +307,13 @@ impl Drop for Child {
         if self.ended.is_none() {
             self.kill();
             // The warden ends once its tree has; that takes milliseconds.
-            while let Ok(Some(_)) = wire::receive::<Report>(&self.control) {}
+            let deadline = Instant::now() + LAST_WORDS;
+            while readable(&self.control, None, deadline) {
+                if !matches!(wire::receive::<Report>(&self.control), Ok(Some(_))) {
+                    return;
+                }
+            }
+            self.give_up();
         }
     }
 }

@@ -66,7 +66,7 @@ pub struct Workspace {
     key: SessionKey,
     root: PathBuf,
     /// Locked for as long as somebody uses it.
-    _in_use: Arc<File>,
+    _in_use: Option<Arc<File>>,
 }
 
 /// What is remembered of a workspace.
@@ -113,14 +113,17 @@ impl Workspaces {
     /// When it cannot be made.
     pub fn workspace(&self, key: &SessionKey) -> io::Result<Workspace> {
         let root = self.folder_of(key);
-        let in_use = Arc::new(clean::hold(&root)?);
+        let in_use = match clean::hold(&root) {
+            // Nobody can remove it either; what is there can be read all the same.
+            Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => None,
+            held => Some(Arc::new(held?)),
+        };
         let workspace = Workspace { key: key.clone(), root, _in_use: in_use };
         if !workspace.root.join(METADATA).exists() {
             let _span = tracing::info_span!("workspace.create", session = key.session).entered();
             workspace.make()?;
         }
         match workspace.touch() {
-            // What is there can be read all the same.
             Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {}
             touched => touched?,
         }

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, ioctl_tiocsctty, setrlimit, setsid};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stdin};
@@ -71,7 +72,7 @@ pub(super) fn launch(
         Fork::Child => {
             drop(ours);
             let failure = match prepare(theirs.as_fd()) {
-                Ok(bounds) => become_program(order, files, bounds),
+                Ok(bounds) => become_program(order, files, bounds, theirs.as_fd()),
                 Err(failure) => failure,
             };
             let _parent_gone = wire::send(&theirs, &Step::Failed(failure), &[]);
@@ -91,16 +92,23 @@ pub(super) fn launch(
 }
 
 /// Turns this process into the program; gives the reason if that cannot be done.
-fn become_program(order: &Order, files: &Files, bounds: Bounds) -> Failure {
-    match try_become_program(order, files, bounds) {
+fn become_program(order: &Order, files: &Files, bounds: Bounds, parent: BorrowedFd<'_>) -> Failure {
+    match try_become_program(order, files, bounds, parent) {
         Ok(never) => match never {},
         Err(failure) => failure,
     }
 }
 
-fn try_become_program(order: &Order, files: &Files, bounds: Bounds) -> Result<Infallible, Failure> {
+fn try_become_program(
+    order: &Order,
+    files: &Files,
+    bounds: Bounds,
+    parent: BorrowedFd<'_>,
+) -> Result<Infallible, Failure> {
     let program = &order.job.program;
     let name = program.arguments.first().cloned().unwrap_or_default();
+    identity::follow_parent().or_fail(Stage::Program, name.display())?;
+    still_there(parent).or_fail(Stage::Program, name.display())?;
     take_stdio(order, files).or_fail(Stage::Program, name.display())?;
     let directory = &program.directory;
     rustix::process::chdir(directory).or_fail(Stage::Directory, directory.display())?;
@@ -113,9 +121,16 @@ fn try_become_program(order: &Order, files: &Files, bounds: Bounds) -> Result<In
     Err(command.exec()).or_fail(Stage::Program, name.display())
 }
 
+/// Fails if the process at the other end is gone: whoever follows it from now on would follow nobody.
+fn still_there(parent: BorrowedFd<'_>) -> io::Result<()> {
+    let mut polled = [PollFd::new(&parent, PollFlags::RDHUP)];
+    poll(&mut polled, Some(&Timespec::default()))?;
+    let is_gone = polled[0].revents().intersects(PollFlags::RDHUP | PollFlags::HUP);
+    if is_gone { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
+}
+
 /// Starts a session with the program's own files, and its own terminal if they are one.
 fn take_stdio(order: &Order, files: &Files) -> io::Result<()> {
-    identity::follow_parent()?;
     setsid()?;
     dup2_stdin(&files.input)?;
     dup2_stdout(&files.output)?;

@@ -36,7 +36,7 @@ pub(super) fn print(context: &Context, place: &Place<'_>, output: &RunOutput) {
         out.note(style::WARN, "refused: ", &what);
     }
     if let Some(remark) = remark(&output.confinement) {
-        out.note(style::WARN, "not confined: ", &remark);
+        out.note(style::WARN, "not promised: ", &remark);
     }
     let (style, ending) = ending(output);
     let rest = summary(place.session, output);

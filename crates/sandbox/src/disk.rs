@@ -77,15 +77,13 @@ struct Count {
 }
 
 impl Meter {
-    fn new(job: &Job) -> Self {
-        let writable = job.policy.grants.iter().filter(|it| it.access == Access::Write);
-        let folders: Vec<PathBuf> = writable.map(|grant| grant.source.clone()).collect();
+    fn new(folders: Vec<PathBuf>, limits: Limits) -> Self {
         let mut devices = HashSet::new();
         let is_other =
             |folder: &&PathBuf| fs::metadata(folder).is_ok_and(|found| devices.insert(found.dev()));
         let file_systems = folders.iter().filter(is_other).filter_map(|folder| {
             let (usage, free) = state_of(folder).ok()?;
-            let is_spacious = free > job.limits.disk_left;
+            let is_spacious = free > limits.disk_left;
             let folder = folder.clone();
             Some(FileSystem { folder, at_start: usage, at_count: usage, is_spacious })
         });
@@ -94,7 +92,7 @@ impl Meter {
         Self {
             file_systems: file_systems.collect(),
             folders,
-            limits: job.limits,
+            limits,
             since: (start.as_secs().cast_signed(), start.subsec_nanos().into()),
             counted: Usage::default(),
             may_count: Instant::now(),
@@ -209,7 +207,9 @@ pub(crate) enum DiskWatch {
 impl DiskWatch {
     /// Notes how things are before a run.
     pub(crate) fn before(job: &Job) -> Self {
-        Self::Later(Meter::new(job), Instant::now() + FIRST_LOOK)
+        let writable = job.policy.grants.iter().filter(|it| it.access == Access::Write);
+        let folders = writable.map(|grant| grant.source.clone()).collect();
+        Self::Later(Meter::new(folders, job.limits), Instant::now() + FIRST_LOOK)
     }
 
     /// The moment at which looking is to begin, if it has not.
@@ -230,6 +230,26 @@ impl DiskWatch {
     /// The file that becomes readable when the run uses too much.
     pub(crate) fn file(&self) -> Option<BorrowedFd<'_>> {
         if let Self::Now(looking) = self { Some(looking.over.as_fd()) } else { None }
+    }
+}
+
+/// Looks at the disk for a program that others run, from now on until it is dropped.
+#[derive(Debug)]
+pub struct DiskGuard(Looking);
+
+impl DiskGuard {
+    /// Bounds what is written to some folders.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no room for another thread.
+    pub fn new(folders: Vec<PathBuf>, limits: Limits) -> io::Result<Self> {
+        Looking::start(Meter::new(folders, limits)).map(Self)
+    }
+
+    /// Is cancelled when more was written than may be.
+    pub fn over(&self) -> &Cancel {
+        &self.0.over
     }
 }
 

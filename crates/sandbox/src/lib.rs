@@ -34,6 +34,7 @@ mod wire;
 pub use cancel::Cancel;
 pub use cgroup::remove_leftovers;
 pub use console::{Console, ConsoleError, MAX_PENDING};
+pub use disk::DiskGuard;
 pub use helper::helper;
 pub use limits::{Limit, Limits};
 pub use policy::{Access, Grant, Level, Network, PROXY_PORT, Policy};

@@ -245,8 +245,7 @@ fn confinement(bench: &Bench) -> Result<(), Failed> {
       ],
       "network": "none",
       "not_promised": [
-        "tells a signal from an exit code above 128",
-        "the disk"
+        "telling signals from exit codes above 128"
       ]
     }
     "#));

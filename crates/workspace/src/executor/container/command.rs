@@ -1,5 +1,6 @@
 //! A command in a container that is ready: input in, output out, within its time.
 
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,7 @@ use bollard::container::LogOutput;
 use bollard::errors::Error;
 use bollard::exec::{CreateExecOptions, StartExecOptions, StartExecResults};
 use futures_util::{Stream as Pieces, StreamExt};
-use metier_sandbox::{Cancel, Ended, Limit, Outcome, Stream};
+use metier_sandbox::{Cancel, DiskGuard, Ended, Limit, Limits, Outcome, Stream};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::{sleep, sleep_until, timeout};
 
@@ -41,8 +42,8 @@ const COUNTS: [Duration; 4] = [
 const SIGNALS: i64 = 128;
 const KILLED: i64 = SIGNALS + 9;
 const TERMINATED: i64 = SIGNALS + 15;
-/// What an engine cannot tell, and what nobody looks at.
-const NOT_PROMISED: [&str; 2] = ["tells a signal from an exit code above 128", "the disk"];
+/// What an engine cannot tell.
+const NOT_PROMISED: &str = "telling signals from exit codes above 128";
 
 /// Asks every process of the user but the first one to end.
 const TERMINATE: &str = "kill -TERM -1";
@@ -61,7 +62,9 @@ pub(super) struct Command<'a> {
     pub(super) environment: Vec<(String, String)>,
     pub(super) directory: String,
     pub(super) input: &'a [u8],
-    pub(super) wall: Duration,
+    pub(super) limits: Limits,
+    /// Folders of this machine that it can write to.
+    pub(super) writable: Vec<PathBuf>,
 }
 
 /// A container in which a command runs.
@@ -80,6 +83,8 @@ enum Stop {
     Ended(Option<i64>),
     TimedOut,
     Cancelled,
+    /// It wrote more than it may.
+    DiskFull,
 }
 
 impl Place<'_> {
@@ -91,24 +96,27 @@ impl Place<'_> {
     ) -> Result<Outcome, ContainerError> {
         let cancel = watch.cancel.clone();
         let before = self.outside().and_then(Outside::counted);
+        let disk = DiskGuard::new(command.writable.clone(), command.limits)?;
         let started = Instant::now();
         let (id, output, input) = self.start(command).await?;
         let mut followed = Followed { place: self, id, output: Some(output), watch };
         let mut fed = Box::pin(feed(input, command.input));
         let stop = tokio::select! {
-            stop = followed.follow(started + command.wall) => stop,
+            stop = followed.follow(started + command.limits.wall) => stop,
             () = cancelled(&cancel) => Stop::Cancelled,
+            () = cancelled(disk.over()) => Stop::DiskFull,
             never = &mut fed => match never {},
         };
         let (timed_out, is_cancelled) =
             (matches!(stop, Stop::TimedOut), matches!(stop, Stop::Cancelled));
+        let is_full = matches!(stop, Stop::DiskFull);
         let stop = if let Stop::Ended(_) = stop { stop } else { followed.stop().await };
         let (code, is_there) = match stop {
             Stop::Ended(code) => (code, false),
-            Stop::TimedOut | Stop::Cancelled => (Some(KILLED), true),
+            Stop::TimedOut | Stop::Cancelled | Stop::DiskFull => (Some(KILLED), true),
         };
         let duration = started.elapsed();
-        let stopped = timed_out || is_cancelled;
+        let stopped = timed_out || is_cancelled || is_full;
         let met = self.met(before, !is_there && code != Some(0)).await;
         if is_there || met.is_of_container || !self.is_idle().await || !self.is_clean().await {
             self.engine.kill(&self.ready.id).await?;
@@ -116,8 +124,9 @@ impl Place<'_> {
         followed.drain().await;
         let mut ended = ended(code, stopped);
         ended.limits.extend(timed_out.then_some(Limit::Wall));
+        ended.limits.extend(is_full.then_some(Limit::Disk));
         ended.limits.extend(met.limits);
-        let not_promised = NOT_PROMISED.to_vec();
+        let not_promised = vec![NOT_PROMISED];
         Ok(Outcome { ended, timed_out, cancelled: is_cancelled, duration, not_promised })
     }
 
@@ -176,7 +185,8 @@ impl Place<'_> {
             environment: Vec::new(),
             directory: "/".to_owned(),
             input: &[],
-            wall: GRACE,
+            limits: Limits { wall: GRACE, ..Limits::default() },
+            writable: Vec::new(),
         };
         let (_, mut output, _input) = self.start(&command).await.ok()?;
         let mut printed = Vec::new();

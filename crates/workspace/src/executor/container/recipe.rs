@@ -53,7 +53,7 @@ pub(super) struct Recipe {
 /// A folder of the host in a container.
 #[derive(Clone, Debug)]
 pub(super) struct Mounted {
-    source: PathBuf,
+    pub(super) source: PathBuf,
     pub(super) target: String,
     pub(super) access: Access,
     /// Which folder it is: one of the same name may have taken its place.
@@ -112,7 +112,7 @@ impl Recipe {
             file_bytes,
             open_files,
             temporary_bytes,
-            // Nobody looks at the disk of containers.
+            // The disk is looked at from outside.
             disk_bytes: _,
             disk_left: _,
         } = limits;

@@ -96,7 +96,8 @@ impl ContainerExecutor {
             environment: execution.surroundings.variables(VIEW.as_ref(), None),
             directory: directory.clone(),
             input: &execution.input,
-            wall: execution.limits.wall,
+            limits: execution.limits,
+            writable: recipe.seen(Access::Write).map(|mounted| mounted.source.clone()).collect(),
         };
         check_text(&command)?;
         hold.begin()?;

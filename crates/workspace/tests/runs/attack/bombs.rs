@@ -98,6 +98,17 @@ pub(super) fn disk_filling(bench: &Bench) -> Result<(), Failed> {
     Ok(())
 }
 
+pub(super) fn disk_filling_with_many_files(bench: &Bench) -> Result<(), Failed> {
+    let mut bench = Bench::new(bench.who);
+    bench.settings.limits.disk_bytes = 8 << 20;
+    let output = bench.sh(
+        "i=0; while [ $i -lt 600 ]; do i=$((i+1)); head -c 1000000 /dev/zero > out/$i; sleep 0.02; done; echo all",
+    );
+    assert!(!output.stdout.contains("all") && !output.timed_out, "{output:?}");
+    assert!(output.denials.iter().any(|it| it.what.contains("disk")), "{output:?}");
+    Ok(())
+}
+
 pub(super) fn filling_temporary_files(bench: &Bench) -> Result<(), Failed> {
     let mut bench = Bench::new(bench.who);
     bench.settings.limits.temporary_bytes = 1 << 20;

@@ -199,6 +199,11 @@ const TABLE: &[Attack] = &[
         "files larger than allowed, written or sparse",
         bombs::disk_filling,
     ),
+    Attack::new(
+        "disk_filling_with_many_files",
+        "more on the disk than allowed, in many files",
+        bombs::disk_filling_with_many_files,
+    ),
     Attack::isolated(
         "filling_temporary_files",
         "more temporary files than allowed",

@@ -241,12 +241,7 @@ impl Workspace {
     ///
     /// When it is not there, or not a regular file.
     pub fn open_file(&self, place: &Inside) -> io::Result<File> {
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = File::from(self.open(place, flags)?);
-        if !file.metadata()?.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
-        }
-        Ok(file)
+        open_regular(&File::open(&self.root)?, place).map(|(file, _)| file)
     }
 
     /// Opens something inside, beneath the workspace and through no link.
@@ -304,6 +299,17 @@ fn make_usable(folder: &OwnedFd) -> io::Result<()> {
     // The folder that is open, whatever has its name by now.
     let open = format!("/proc/self/fd/{}", folder.as_raw_fd());
     fs::set_permissions(open, fs::Permissions::from_mode(0o700))
+}
+
+/// Opens a regular file below an open folder, through no link; with its state.
+pub(crate) fn open_regular(root: &File, place: &Inside) -> io::Result<(File, fs::Metadata)> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = File::from(open_beneath(root, place.as_str(), flags)?);
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    Ok((file, metadata))
 }
 
 /// Opens a path below an open folder, through no link.

@@ -59,9 +59,10 @@ impl Collector<'_> {
         let looked = look(self.workspace, self.patterns)?;
         let mut collected = Collected { warnings: looked.warnings, ..Collected::default() };
         let limit = if asked { self.spec.max_files } else { MAX_SHOWN_FILES };
+        let root = File::open(self.workspace.root())?;
         let (mut total, mut left_out) = (0, 0);
         for place in &looked.places {
-            let Ok(mut found) = found::open(self.workspace, place, ran.since) else {
+            let Ok(mut found) = found::open(&root, place, ran.since) else {
                 collected.warnings.push(format!("`{place}` went away before it was collected"));
                 continue;
             };
@@ -180,7 +181,7 @@ mod tests {
             spec: &spec,
             omit_content: false,
         };
-        let found = found::open(&workspace, &place, (0, 0)).unwrap();
+        let found = found::open(&File::open(workspace.root()).unwrap(), &place, (0, 0)).unwrap();
         let described = found.describe(None).unwrap();
         change(&mut File::options().append(true).open(workspace.root().join("out/log")).unwrap());
         let kept = collector.keep(&found, &described).await;

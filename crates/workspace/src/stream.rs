@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use metier_sandbox::Stream;
 
@@ -27,11 +27,12 @@ impl Default for Streams {
 }
 
 impl Streams {
-    /// Streams whose files are in the folder of a run, which is made if need be.
+    /// Streams whose files are in the folder of a run, which is made if need be. One of which nothing
+    /// comes has no file.
     pub(crate) fn in_folder(folder: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        let file = |name: &str| File::create(folder.join(name)).map(Some);
-        Ok(Self { output: Taken::to(file("stdout")?), error: Taken::to(file("stderr")?) })
+        let taken = |name: &str| Taken::to(Some(folder.join(name)));
+        Ok(Self { output: taken("stdout"), error: taken("stderr") })
     }
 
     /// What of them is nowhere.
@@ -63,6 +64,8 @@ impl Streams {
 /// Takes a stream in whatever amount it comes.
 #[derive(Debug)]
 pub(crate) struct Taken {
+    /// Where it goes.
+    place: Option<PathBuf>,
     file: Option<File>,
     /// Why the file does not have all of it.
     failure: Option<io::Error>,
@@ -72,15 +75,14 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    pub(crate) fn to(file: Option<File>) -> Self {
-        Self { file, failure: None, total: 0, head: Vec::new(), tail: VecDeque::new() }
+    pub(crate) fn to(place: Option<PathBuf>) -> Self {
+        let (head, tail) = (Vec::new(), VecDeque::new());
+        Self { place, file: None, failure: None, total: 0, head, tail }
     }
 
     pub(crate) fn take(&mut self, bytes: &[u8]) {
         let room = usize::try_from(KEPT.saturating_sub(self.total)).unwrap_or_default();
-        if let Some(file) = self.file.as_mut().filter(|_| room > 0)
-            && let Err(error) = file.write_all(&bytes[..bytes.len().min(room)])
-        {
+        if let Err(error) = self.write(&bytes[..bytes.len().min(room)]) {
             // The disk is full, say; what is shown does not depend on it.
             self.failure = Some(error);
             self.file = None;
@@ -93,6 +95,19 @@ impl Taken {
         self.tail.extend(last);
         let excess = self.tail.len().saturating_sub(SHOWN / 2);
         self.tail.drain(..excess);
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let Some(place) = self.place.as_ref().filter(|_| self.failure.is_none()) else {
+            return Ok(());
+        };
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        if self.file.is_none() {
+            self.file = Some(File::create(place)?);
+        }
+        self.file.as_mut().map_or(Ok(()), |file| file.write_all(bytes))
     }
 
     /// All bytes there were.

@@ -32,6 +32,10 @@ pub(super) fn print(context: &Context, place: &Place<'_>, output: &RunOutput) {
         out.note(style::WARN, "warning: ", warning);
     }
     for denial in &output.denials {
+        if denial.kind == "limit" {
+            out.note(style::WARN, "limit met: ", &denial.what);
+            continue;
+        }
         let what = format!("{}: {}", denial.kind.replace('_', " "), denial.what);
         out.note(style::WARN, "refused: ", &what);
     }

@@ -181,7 +181,7 @@ fn conditions(request: &DownloadRequest<'_>) -> HeaderMap {
         .collect()
 }
 
-fn is_redirect(status: StatusCode) -> bool {
+pub(crate) fn is_redirect(status: StatusCode) -> bool {
     matches!(
         status,
         StatusCode::MOVED_PERMANENTLY

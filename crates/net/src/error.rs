@@ -61,6 +61,20 @@ pub enum NetError {
         /// How long it may take.
         limit: Duration,
     },
+    /// The server stopped talking.
+    #[error("`{host}` was silent for {} s", limit.as_secs_f32())]
+    Silent {
+        /// The server.
+        host: String,
+        /// How long it may be silent.
+        limit: Duration,
+    },
+    /// A header to be sent is not one.
+    #[error("the header `{name}` cannot be sent: it has characters that headers may not have")]
+    Header {
+        /// Its name; the value may be a secret.
+        name: String,
+    },
     /// The body is too large.
     #[error("`{url}` is larger than {limit} bytes")]
     TooLarge {
@@ -135,6 +149,9 @@ pub enum RedirectFault {
     /// It does not say where to.
     #[error("it does not say where to")]
     NoLocation,
+    /// The request carries credentials, which are for one server only.
+    #[error("the request carries credentials, which are not sent on")]
+    NotForCredentials,
     /// It leads to an address that is not asked.
     #[error("it leads to `{url}`")]
     Url {

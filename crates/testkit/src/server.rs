@@ -147,6 +147,13 @@ impl Reply {
         self
     }
 
+    /// Gives the answer another status than the one it was made with.
+    #[must_use]
+    pub fn code(mut self, status: u16) -> Self {
+        self.status = status;
+        self
+    }
+
     /// Waits before the first byte of the answer.
     #[must_use]
     pub fn delay(mut self, delay: Duration) -> Self {

@@ -91,6 +91,11 @@ impl Server {
     pub fn requests(&self) -> Vec<Request> {
         self.shared.lock().requests.clone()
     }
+
+    /// How many answers were not sent in full because the client hung up.
+    pub fn abandoned(&self) -> usize {
+        self.shared.lock().abandoned
+    }
 }
 
 impl Drop for Server {
@@ -187,6 +192,7 @@ struct State {
     routes: HashMap<String, VecDeque<Reply>>,
     requests: Vec<Request>,
     connections: Vec<TcpStream>,
+    abandoned: usize,
     stopping: bool,
 }
 
@@ -258,6 +264,9 @@ fn serve(connection: &TcpStream, shared: &Shared) -> io::Result<()> {
     };
     shared.pause(reply.delay);
     let outcome = write_reply(connection, &reply, shared);
+    if outcome.is_err() {
+        shared.lock().abandoned += 1;
+    }
     connection.shutdown(Shutdown::Write)?;
     // Closing with unread bytes would reset the connection and could swallow the answer.
     io::copy(&mut reader, &mut io::sink())?;

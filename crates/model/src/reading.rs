@@ -1,0 +1,202 @@
+//! Reading one answer: bytes in, events of the reply out, whatever the server sends.
+//!
+//! A stream of events and one JSON text are told apart by the first character, because the headers
+//! of imitating servers are often wrong about it.
+
+use std::collections::VecDeque;
+
+use metier_net::NetError;
+use serde::de::IgnoredAny;
+
+use crate::accumulator::{Accumulator, MAX_REPLY_BYTES};
+use crate::fault::Fault;
+use crate::sse::{self, MAX_EVENT_BYTES};
+use crate::wire::{Decode, Progress, Trouble};
+use crate::{Format, ModelError, Reply, ReplyEvent};
+
+/// How many bytes of an answer are kept to show what it is.
+const KEPT_BYTES: usize = 512;
+
+/// Why an answer is not read on.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    /// The provider reports an error.
+    Fault(Fault),
+    /// It is not in the format; it begins like this.
+    NotJson(String),
+    /// It, or an event, is larger than this.
+    TooLarge(usize),
+    /// It ended too early.
+    Broken(Option<NetError>),
+}
+
+/// An answer that is being read.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    decode: Box<dyn Decode>,
+    accumulator: Accumulator,
+    body: Body,
+    /// The first bytes, for messages.
+    beginning: Vec<u8>,
+}
+
+#[derive(Debug)]
+enum Body {
+    /// Nothing but white space so far.
+    Unknown(Vec<u8>),
+    Events(sse::Decoder),
+    Json(Vec<u8>),
+}
+
+impl Reading {
+    pub(crate) fn new(format: Format, accumulator: Accumulator) -> Self {
+        Self {
+            decode: format.decoder(),
+            accumulator,
+            body: Body::Unknown(Vec::new()),
+            beginning: Vec::new(),
+        }
+    }
+
+    /// Takes the next piece of the answer, or its end.
+    pub(crate) fn take(
+        &mut self,
+        chunk: Result<Option<Vec<u8>>, NetError>,
+        events: &mut VecDeque<Result<ReplyEvent, ModelError>>,
+    ) -> Result<Progress, Stopped> {
+        let outcome = match chunk {
+            Ok(Some(bytes)) => self.bytes(&bytes),
+            Ok(None) => self.end_of_body(),
+            Err(NetError::TooLarge { limit, .. }) => Err(Stopped::TooLarge(limit as usize)),
+            // Some servers hang up right after the last event.
+            Err(_) if self.accumulator.has_stop() => Ok(Progress::Ended),
+            Err(error) => Err(Stopped::Broken(Some(error))),
+        };
+        while let Some(event) = self.accumulator.next_event() {
+            events.push_back(Ok(event));
+        }
+        if self.accumulator.is_too_large() {
+            return Err(Stopped::TooLarge(MAX_REPLY_BYTES));
+        }
+        outcome
+    }
+
+    pub(crate) fn has_finished_call(&self) -> bool {
+        self.accumulator.has_finished_call()
+    }
+
+    /// The whole reply, and what is still to be shown of it.
+    pub(crate) fn finish(mut self, tools: &[&str]) -> (VecDeque<ReplyEvent>, Reply) {
+        self.decode.end(&mut self.accumulator);
+        self.accumulator.finish(tools)
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> Result<Progress, Stopped> {
+        let room = KEPT_BYTES.saturating_sub(self.beginning.len());
+        self.beginning.extend(bytes.iter().take(room));
+        match &mut self.body {
+            Body::Unknown(known) => {
+                known.extend(bytes);
+                let known = std::mem::take(known);
+                self.body = sniff(&known);
+                if matches!(self.body, Body::Unknown(_)) {
+                    Ok(Progress::More)
+                } else {
+                    self.more(&known)
+                }
+            }
+            Body::Events(_) | Body::Json(_) => self.more(bytes),
+        }
+    }
+
+    fn more(&mut self, bytes: &[u8]) -> Result<Progress, Stopped> {
+        match &mut self.body {
+            Body::Events(decoder) => {
+                let mut events = Vec::new();
+                decoder.feed(bytes, &mut events).map_err(|_| Stopped::TooLarge(MAX_EVENT_BYTES))?;
+                self.events(&events)
+            }
+            Body::Unknown(json) | Body::Json(json) => {
+                json.extend(bytes);
+                if json.len() > MAX_REPLY_BYTES {
+                    return Err(Stopped::TooLarge(MAX_REPLY_BYTES));
+                }
+                Ok(Progress::More)
+            }
+        }
+    }
+
+    fn events(&mut self, events: &[sse::Event]) -> Result<Progress, Stopped> {
+        for event in events {
+            match self.decode.event(event, &mut self.accumulator) {
+                Ok(Progress::More) => {}
+                Ok(Progress::Ended) => return Ok(Progress::Ended),
+                Err(Trouble::Fault(fault)) => return Err(Stopped::Fault(fault)),
+                Err(Trouble::NotJson) => return Err(Stopped::NotJson(event.data.clone())),
+            }
+        }
+        Ok(Progress::More)
+    }
+
+    fn end_of_body(&mut self) -> Result<Progress, Stopped> {
+        match std::mem::replace(&mut self.body, Body::Unknown(Vec::new())) {
+            Body::Unknown(_) => return Err(Stopped::Broken(None)),
+            Body::Json(json) => return self.whole(&json),
+            Body::Events(decoder) => {
+                let mut events = Vec::new();
+                decoder.finish(&mut events).map_err(|_| Stopped::TooLarge(MAX_EVENT_BYTES))?;
+                match self.events(&events) {
+                    Ok(Progress::More) => {}
+                    // The last event has no end, so it is only a part of one.
+                    Err(Stopped::NotJson(_)) if !events.is_empty() => {
+                        return Err(Stopped::Broken(None));
+                    }
+                    outcome => return outcome,
+                }
+            }
+        }
+        if self.accumulator.has_stop() {
+            return Ok(Progress::Ended);
+        }
+        let beginning = String::from_utf8_lossy(&self.beginning);
+        let is_stream = beginning.contains("data:") || beginning.trim_start().starts_with(':');
+        if is_stream {
+            Err(Stopped::Broken(None))
+        } else {
+            Err(Stopped::NotJson(beginning.into_owned()))
+        }
+    }
+
+    fn whole(&mut self, json: &[u8]) -> Result<Progress, Stopped> {
+        let text = String::from_utf8_lossy(json);
+        let text = text.trim_start_matches('\u{feff}');
+        match self.decode.whole(text, &mut self.accumulator) {
+            Ok(()) => Ok(Progress::Ended),
+            Err(Trouble::Fault(fault)) => Err(Stopped::Fault(fault)),
+            Err(Trouble::NotJson) if is_cut(text) => Err(Stopped::Broken(None)),
+            Err(Trouble::NotJson) => {
+                Err(Stopped::NotJson(String::from_utf8_lossy(&self.beginning).into_owned()))
+            }
+        }
+    }
+}
+
+/// Whether a text is JSON as far as it goes.
+fn is_cut(json: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(json).is_err_and(|error| error.is_eof())
+}
+
+/// What an answer is, by its first character that is not white space.
+fn sniff(bytes: &[u8]) -> Body {
+    const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+    let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+    if BYTE_ORDER_MARK.starts_with(text) {
+        return Body::Unknown(bytes.to_vec());
+    }
+    match text.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        // White space to keep the connection alive; there may be much of it.
+        None => Body::Unknown(bytes[..bytes.len() - text.len()].to_vec()),
+        Some(b'{' | b'[') => Body::Json(Vec::new()),
+        Some(_) => Body::Events(sse::Decoder::new()),
+    }
+}

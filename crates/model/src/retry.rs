@@ -1,0 +1,152 @@
+//! When a request is sent again, and after how long.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How often a request is sent again, and how long that may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retries {
+    /// How many times a request is sent at most.
+    pub attempts: u32,
+    /// How long to wait before the second time; each further wait is twice as long.
+    pub first_wait: Duration,
+    /// The longest wait that is chosen here.
+    pub longest_wait: Duration,
+    /// The longest wait that a server may ask for. If it asks for more, we give up.
+    pub longest_asked: Duration,
+    /// How long all waits of a request may take together.
+    pub total_wait: Duration,
+}
+
+impl Retries {
+    /// What the documentation promises.
+    pub const STANDARD: Self = Self {
+        attempts: 5,
+        first_wait: Duration::from_millis(500),
+        longest_wait: Duration::from_secs(30),
+        longest_asked: Duration::from_secs(120),
+        total_wait: Duration::from_secs(300),
+    };
+
+    /// Nothing is sent again.
+    pub const NEVER: Self = Self { attempts: 1, ..Self::STANDARD };
+
+    /// How long to wait before the next attempt, or `None` to give up.
+    ///
+    /// `made` attempts failed, `waited` was spent waiting, and the server may have `asked` for a
+    /// wait, which is never shortened.
+    pub(crate) fn wait(
+        &self,
+        made: u32,
+        waited: Duration,
+        asked: Option<Duration>,
+    ) -> Option<Duration> {
+        let doubled = self.first_wait.saturating_mul(1 << made.saturating_sub(1).min(20));
+        let ours = doubled.min(self.longest_wait).mul_f64(0.5 + 0.5 * chance());
+        let wait = match asked {
+            Some(asked) if asked > self.longest_asked => return None,
+            // A little later than asked, so that not everyone comes back at once.
+            Some(asked) => asked.max(ours).min(asked + self.longest_wait),
+            None => ours,
+        };
+        (made < self.attempts && waited + wait <= self.total_wait).then_some(wait)
+    }
+}
+
+/// Something between 0 and 1. The standard library seeds its maps well enough for this.
+fn chance() -> f64 {
+    let random = RandomState::new().build_hasher().finish() >> 11;
+    random as f64 / (1_u64 << 53) as f64
+}
+
+/// How long a server asks us to wait: milliseconds, seconds or a date.
+pub(crate) fn asked<'a>(header: impl Fn(&str) -> Option<&'a str>) -> Option<Duration> {
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    if let Some(milliseconds) = header("retry-after-ms").and_then(number) {
+        return Duration::try_from_secs_f64(milliseconds / 1000.0).ok();
+    }
+    let value = header("retry-after")?;
+    if let Some(seconds) = number(value) {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    // The server's own clock is the one its date is about.
+    let now = header("date").and_then(date).unwrap_or_else(now);
+    Some(Duration::from_secs(date(value)?.saturating_sub(now)))
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// The seconds since 1970 of a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+fn date(text: &str) -> Option<u64> {
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let words: Vec<_> = text.split_once(',')?.1.split_whitespace().collect();
+    let [day, month, year, time, "GMT"] = words.as_slice() else { return None };
+    let (day, year): (u64, u64) = (day.parse().ok()?, year.parse().ok()?);
+    let month = MONTHS.iter().position(|name| name == month)? as u64 + 1;
+    let mut clock = time.split(':').map(|part| part.parse::<u64>().ok());
+    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
+    if !(1970..10_000).contains(&year) || !(1..=31).contains(&day) || hour > 24 {
+        return None;
+    }
+    // Years begin in March here, so that the leap day is the last one.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
+    Some((days - 719_468) * 86_400 + hour * 3600 + minute * 60 + second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked_by(headers: &[(&str, &'static str)]) -> Option<Duration> {
+        asked(|wanted| headers.iter().find(|(name, _)| *name == wanted).map(|(_, value)| *value))
+    }
+
+    #[test]
+    fn seconds_milliseconds_and_dates_are_read() {
+        assert_eq!(date("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777));
+        assert_eq!(date("Thu, 29 Feb 2024 00:00:00 GMT"), Some(1_709_164_800));
+        assert_eq!(date("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0));
+        let cases: [(&[(&str, &'static str)], _); 8] = [
+            (&[("retry-after", "7")], Some(7000)),
+            (&[("retry-after", "0.5")], Some(500)),
+            (&[("retry-after", "7"), ("retry-after-ms", "250")], Some(250)),
+            (
+                &[
+                    ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT"),
+                    ("date", "Sun, 06 Nov 1994 08:49:07 GMT"),
+                ],
+                Some(30_000),
+            ),
+            (&[("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")], Some(0)),
+            (&[("retry-after", "-1")], None),
+            (&[("retry-after", "soon")], None),
+            (&[], None),
+        ];
+        for (headers, expected) in cases {
+            assert_eq!(asked_by(headers), expected.map(Duration::from_millis), "{headers:?}");
+        }
+    }
+
+    #[test]
+    fn waits_double_with_jitter_up_to_a_bound() {
+        let policy = Retries { attempts: 20, ..Retries::STANDARD };
+        for (made, most) in [(1, 0.5), (2, 1.0), (3, 2.0), (8, 30.0), (19, 30.0)] {
+            let wait = policy.wait(made, Duration::ZERO, None).unwrap().as_secs_f64();
+            assert!((most / 2.0..=most).contains(&wait), "{made}: {wait}");
+        }
+    }
+
+    #[test]
+    fn what_a_server_asks_for_is_never_shortened_and_not_obeyed_without_end() {
+        let policy = Retries::STANDARD;
+        let asked = Duration::from_secs(60);
+        assert!(policy.wait(1, Duration::ZERO, Some(asked)).unwrap() >= asked);
+        assert_eq!(policy.wait(1, Duration::ZERO, Some(Duration::from_secs(121))), None);
+        assert_eq!(policy.wait(1, Duration::from_secs(250), Some(asked)), None);
+        assert_eq!(policy.wait(5, Duration::ZERO, None), None);
+    }
+}

@@ -11,8 +11,8 @@ use crate::{Format, Opaque, Reply, ReplyEvent, ReplyPart, StopReason, Usage};
 /// How much a reply may hold. The longest that models write is a hundredth of it.
 pub(crate) const MAX_REPLY_BYTES: usize = 32 * 1024 * 1024;
 
-/// What every part costs, so that many empty ones are bounded, too.
-const PART_BYTES: usize = 256;
+/// How many parts a reply may have; each is looked for among the others.
+const MAX_PARTS: usize = 4096;
 
 /// Collects the pieces of one reply.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl Accumulator {
         self.bytes += text.len();
         match self.slots.last_mut() {
             Some(Slot::Text(known)) => known.push_str(text),
-            _ => self.add(Slot::Text(text.to_owned())),
+            _ => self.slots.push(Slot::Text(text.to_owned())),
         }
         self.events.push_back(ReplyEvent::Text(text.to_owned()));
     }
@@ -97,6 +97,11 @@ impl Accumulator {
         *self.thought(key).1 = Some(json);
     }
 
+    /// Something was kept back that will be a part of the reply.
+    pub(crate) fn count(&mut self, bytes: usize) {
+        self.bytes += bytes;
+    }
+
     /// Whether a thought has words already.
     pub(crate) fn has_reasoning(&mut self, key: u64) -> bool {
         !self.thought(key).0.is_empty()
@@ -109,7 +114,8 @@ impl Accumulator {
             id.clone_into(&mut call.id);
         }
         // A name may come in pieces, and some servers repeat it with every piece.
-        if let Some(name) = name.filter(|name| *name != call.name && !call.is_begun) {
+        let takes_more = call.name.is_empty() || !call.is_begun;
+        if let Some(name) = name.filter(|name| takes_more && *name != call.name) {
             call.name.push_str(name);
         }
     }
@@ -159,7 +165,7 @@ impl Accumulator {
     }
 
     pub(crate) fn is_too_large(&self) -> bool {
-        self.bytes > MAX_REPLY_BYTES
+        self.bytes > MAX_REPLY_BYTES || self.slots.len() > MAX_PARTS
     }
 
     /// What happened since the last time, in order.
@@ -193,15 +199,10 @@ impl Accumulator {
         })
     }
 
-    fn add(&mut self, slot: Slot) {
-        self.bytes += PART_BYTES;
-        self.slots.push(slot);
-    }
-
     fn thought(&mut self, wanted: u64) -> (&mut String, &mut Option<String>) {
         let is_it = |slot: &Slot| matches!(slot, Slot::Reasoning { key, .. } if *key == wanted);
         if !self.slots.iter().any(is_it) {
-            self.add(Slot::Reasoning { key: wanted, text: String::new(), opaque: None });
+            self.slots.push(Slot::Reasoning { key: wanted, text: String::new(), opaque: None });
         }
         let found = self.slots.iter_mut().find_map(|slot| match slot {
             Slot::Reasoning { key, text, opaque } if *key == wanted => Some((text, opaque)),
@@ -212,7 +213,7 @@ impl Accumulator {
 
     fn call_slot(&mut self, wanted: u64) -> &mut Call {
         if !self.calls().any(|call| call.key == wanted) {
-            self.add(Slot::Call(Call {
+            self.slots.push(Slot::Call(Call {
                 key: wanted,
                 id: String::new(),
                 name: String::new(),
@@ -235,8 +236,8 @@ impl Accumulator {
         let call = self.call_slot(key);
         if !call.is_begun {
             call.is_begun = true;
-            if call.id.is_empty() && !call.name.is_empty() {
-                call.id = made_id(seed, index, &call.name);
+            if call.id.is_empty() {
+                call.id = made_id(seed, index);
             }
             let (id, name) = (call.id.clone(), call.name.clone());
             self.events.push_back(ReplyEvent::CallBegun { index, id, name });

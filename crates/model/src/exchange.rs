@@ -12,6 +12,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::stream;
 use metier_net::{Answer, Client, NetError, PostRequest};
+use tokio::time::{sleep, timeout};
 
 use crate::accumulator::{Accumulator, MAX_REPLY_BYTES};
 use crate::calls::names;
@@ -20,6 +21,7 @@ use crate::error::safe;
 use crate::fault::{Asked, Fault};
 use crate::reading::{Reading, Stopped};
 use crate::retry::asked;
+use crate::secret::without;
 use crate::wire::{Progress, Speech};
 use crate::{Format, Model, ModelError, Provider, Replies, ReplyEvent, Request, Retries, Secret};
 
@@ -28,6 +30,10 @@ const MAX_ANSWER_BYTES: u64 = 8 * MAX_REPLY_BYTES as u64;
 
 /// How much of an error is read. They are a few hundred bytes, unless they are web pages.
 const MAX_ERROR_BYTES: usize = 64 * 1024;
+
+/// How long a server may take for the rest after it said why the reply ended: counts of tokens,
+/// and the end of the stream, which some never send.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// How many characters of an answer that is not understood are shown.
 const SHOWN_CHARACTERS: usize = 120;
@@ -38,7 +44,8 @@ pub(crate) struct HttpModel {
     pub(crate) model: String,
     pub(crate) endpoint: String,
     pub(crate) headers: Vec<(String, Secret)>,
-    pub(crate) key: Option<Secret>,
+    /// What must not be in a message: the key, and headers that may hold one.
+    pub(crate) secrets: Vec<Secret>,
     pub(crate) provider: Provider,
     pub(crate) client: Client,
     pub(crate) bounds: Bounds,
@@ -82,7 +89,7 @@ impl Model for HttpModel {
         let subject = Subject {
             host: server(&self.endpoint).to_owned(),
             model: self.model.clone(),
-            key: self.key.clone(),
+            secrets: self.secrets.clone(),
             format: self.provider.format,
             tools: names(&request.tools).into_iter().map(str::to_owned).collect(),
             seed: request.messages.len() as u64,
@@ -159,7 +166,7 @@ impl Incoming for Answer {
 pub(crate) struct Subject {
     pub(crate) host: String,
     pub(crate) model: String,
-    pub(crate) key: Option<Secret>,
+    pub(crate) secrets: Vec<Secret>,
     pub(crate) format: Format,
     pub(crate) tools: Vec<String>,
     pub(crate) seed: u64,
@@ -232,7 +239,7 @@ impl Exchange {
         match &mut self.state {
             State::Over => {}
             State::Wait(wait) => {
-                tokio::time::sleep(*wait).await;
+                sleep(*wait).await;
                 self.state = State::Send;
             }
             State::Send => match self.send().await {
@@ -240,7 +247,11 @@ impl Exchange {
                 Err(error) => self.failed(error, Acted::No),
             },
             State::Read(reading, answer) => {
-                let chunk = answer.chunk().await;
+                let chunk = if reading.has_stop() {
+                    timeout(GRACE, answer.chunk()).await.unwrap_or(Ok(None))
+                } else {
+                    answer.chunk().await
+                };
                 let outcome = reading.take(chunk, &mut self.pending);
                 let acted = if reading.has_finished_call() { Acted::Perhaps } else { Acted::No };
                 match outcome {
@@ -298,7 +309,7 @@ impl Exchange {
             Stopped::Fault(fault) => fault.judge(None, None, &self.subject.asked()),
             Stopped::NotJson(beginning) => ModelError::NotJson {
                 host: self.subject.host.clone(),
-                beginning: safe(&self.subject.without_key(&beginning), SHOWN_CHARACTERS),
+                beginning: safe(&without(&self.subject.secrets, &beginning), SHOWN_CHARACTERS),
             },
             Stopped::TooLarge(limit) => ModelError::TooLarge { limit },
             Stopped::Broken(source) => ModelError::Interrupted { source },
@@ -315,11 +326,7 @@ impl Exchange {
 
 impl Subject {
     fn asked(&self) -> Asked<'_> {
-        Asked { host: &self.host, model: &self.model, key: self.key.as_ref() }
-    }
-
-    fn without_key(&self, text: &str) -> String {
-        self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.remove_from(text))
+        Asked { host: &self.host, model: &self.model, secrets: &self.secrets }
     }
 }
 

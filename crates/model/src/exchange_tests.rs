@@ -35,10 +35,13 @@ struct CannedAnswer {
     retry_after: Option<&'static str>,
     body: Option<&'static str>,
     silence: Duration,
+    /// Whether the connection stays open after the body.
+    lingers: bool,
 }
 
 fn answer(status: u16, body: &'static str) -> CannedAnswer {
-    CannedAnswer { status, retry_after: None, body: Some(body), silence: Duration::ZERO }
+    let silence = Duration::ZERO;
+    CannedAnswer { status, retry_after: None, body: Some(body), silence, lingers: false }
 }
 
 #[async_trait]
@@ -62,6 +65,9 @@ impl Incoming for CannedAnswer {
 
     async fn chunk(&mut self) -> Result<Option<Vec<u8>>, NetError> {
         tokio::time::sleep(self.silence).await;
+        if self.body.is_none() && self.lingers {
+            std::future::pending::<()>().await;
+        }
         Ok(self.body.take().map(|body| body.as_bytes().to_vec()))
     }
 }
@@ -75,7 +81,7 @@ fn begin(
     let subject = Subject {
         host: "host".to_owned(),
         model: "m".to_owned(),
-        key: None,
+        secrets: Vec::new(),
         format: Format::ChatCompletions,
         tools: vec!["a".to_owned()],
         seed: 1,
@@ -210,4 +216,14 @@ async fn nothing_is_sent_before_someone_listens() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(canned.sent.load(Ordering::SeqCst), 0);
     assert_eq!(replies.finish().await.unwrap().text(), "hello");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_never_ends_its_stream_is_not_waited_for_long() {
+    let said =
+        "data: {\"choices\":[{\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}\n\n";
+    let lingering = CannedAnswer { lingers: true, ..answer(200, said) };
+    let started = Instant::now();
+    assert_eq!(story([lingering], Retries::NEVER).await, "hello done(hello) sent 1");
+    assert!(started.elapsed() < Duration::from_secs(10));
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::ModelError;
 use crate::error::Said;
-use crate::secret::Secret;
+use crate::secret::{Secret, without};
 
 /// An error as a provider tells it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(crate) struct Fault {
 pub(crate) struct Asked<'a> {
     pub(crate) host: &'a str,
     pub(crate) model: &'a str,
-    pub(crate) key: Option<&'a Secret>,
+    pub(crate) secrets: &'a [Secret],
 }
 
 impl Fault {
@@ -66,10 +66,7 @@ impl Fault {
         asked: &Asked<'_>,
     ) -> ModelError {
         let host = asked.host.to_owned();
-        let said = Said::new(&match asked.key {
-            Some(key) => key.remove_from(&self.message),
-            None => self.message.clone(),
-        });
+        let said = Said::new(&without(asked.secrets, &self.message));
         let code = |codes: &[&str]| {
             self.codes.split(' ').any(|code| codes.iter().any(|known| known == &code))
         };
@@ -165,8 +162,8 @@ mod tests {
 
     /// The name of the variant, and what is said.
     fn judged(status: Option<u16>, body: &str) -> String {
-        let key = Secret::new("sk-secret-1234");
-        let asked = Asked { host: "host", model: "m", key: Some(&key) };
+        let secrets = [Secret::new("sk-secret-1234")];
+        let asked = Asked { host: "host", model: "m", secrets: &secrets };
         let error = Fault::read(body.as_bytes()).judge(status, None, &asked);
         assert!(!format!("{error:?} {error}").contains("sk-secret"));
         let variant = format!("{error:?}");

@@ -81,6 +81,11 @@ impl Reading {
         outcome
     }
 
+    /// Whether the server said why the reply ended, so that little or nothing is to come.
+    pub(crate) fn has_stop(&self) -> bool {
+        self.accumulator.has_stop()
+    }
+
     pub(crate) fn has_finished_call(&self) -> bool {
         self.accumulator.has_finished_call()
     }
@@ -127,7 +132,8 @@ impl Reading {
     }
 
     fn events(&mut self, events: &[sse::Event]) -> Result<Progress, Stopped> {
-        for event in events {
+        // An event without data keeps the connection alive, and is nothing else.
+        for event in events.iter().filter(|event| !event.data.trim().is_empty()) {
             match self.decode.event(event, &mut self.accumulator) {
                 Ok(Progress::More) => {}
                 Ok(Progress::Ended) => return Ok(Progress::Ended),
@@ -198,5 +204,97 @@ fn sniff(bytes: &[u8]) -> Body {
         None => Body::Unknown(bytes[..bytes.len() - text.len()].to_vec()),
         Some(b'{' | b'[') => Body::Json(Vec::new()),
         Some(_) => Body::Events(sse::Decoder::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::LazyLock;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Feeds an answer in pieces; whether it became a reply.
+    fn fed(format: Format, bytes: &[u8], size: usize) -> Result<Reply, Stopped> {
+        let mut reading = Reading::new(format, Accumulator::new(format, 1));
+        let mut events = VecDeque::new();
+        let chunks = bytes.chunks(size).map(|chunk| Ok(Some(chunk.to_vec())));
+        for chunk in chunks.chain([Ok(None)]) {
+            if reading.take(chunk, &mut events)? == Progress::Ended {
+                return Ok(reading.finish(&["skill_load"]).1);
+            }
+        }
+        panic!("an answer that is over is a reply or an error");
+    }
+
+    static RECORDINGS: LazyLock<Vec<(Format, Vec<u8>)>> = LazyLock::new(recordings);
+
+    fn recordings() -> Vec<(Format, Vec<u8>)> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+        let formats = [
+            (Format::ChatCompletions, "chat"),
+            (Format::Responses, "responses"),
+            (Format::Messages, "messages"),
+        ];
+        let mut recordings = Vec::new();
+        for (format, name) in formats {
+            for file in std::fs::read_dir(folder.join(name)).unwrap() {
+                recordings.push((format, std::fs::read(file.unwrap().path()).unwrap()));
+            }
+        }
+        assert!(recordings.len() > 30);
+        recordings
+    }
+
+    #[test]
+    fn white_space_that_keeps_a_connection_alive_is_no_beginning() {
+        let text =
+            format!("{}data: {{\"choices\":[]}}\n\ndata:\n\ndata: [DONE]", "\n".repeat(5000));
+        assert!(fed(Format::ChatCompletions, text.as_bytes(), 1).is_ok());
+        let json = format!("\u{feff}{}{{\"choices\":[]}}", " ".repeat(5000));
+        assert!(fed(Format::ChatCompletions, json.as_bytes(), 1).is_ok());
+    }
+
+    #[test]
+    fn a_reply_without_end_is_given_up() {
+        let event = "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"name\":\"a\"}}]}}]}\n\n";
+        let many = event.repeat(5000);
+        let outcome = fed(Format::ChatCompletions, many.as_bytes(), 1 << 16);
+        assert!(matches!(outcome, Err(Stopped::TooLarge(_))), "{outcome:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn a_damaged_answer_is_a_reply_or_an_error(
+            which in any::<prop::sample::Index>(),
+            format in prop::sample::select(vec![
+                Format::ChatCompletions, Format::Responses, Format::Messages,
+            ]),
+            cuts in prop::collection::vec((any::<prop::sample::Index>(), 0_usize..40), 0..4),
+            swap in any::<prop::sample::Index>(),
+            size in 1_usize..2000,
+        ) {
+            let (own, bytes) = which.get(&RECORDINGS);
+            let mut bytes = bytes.clone();
+            for (at, length) in &cuts {
+                let at = at.index(bytes.len());
+                bytes.drain(at..(at + length).min(bytes.len()));
+            }
+            // Numbers for strings, lists for objects: JSON that is valid and not what was meant.
+            if bytes.len() > 1 {
+                let at = swap.index(bytes.len());
+                bytes[at] = match bytes[at] {
+                    b'"' => b'1',
+                    b'{' => b'[',
+                    b':' => b',',
+                    other => other,
+                };
+            }
+            let format = if cuts.is_empty() { format } else { *own };
+            let whole = fed(format, &bytes, usize::MAX).ok();
+            prop_assert_eq!(fed(format, &bytes, size).ok(), whole);
+        }
     }
 }

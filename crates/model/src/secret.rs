@@ -24,11 +24,12 @@ impl Secret {
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
+}
 
-    /// Takes the key out of a text that someone else wrote. Servers quote keys in their errors.
-    pub(crate) fn remove_from(&self, text: &str) -> String {
-        if self.0.len() < SHORTEST { text.to_owned() } else { text.replace(&self.0, "****") }
-    }
+/// A text that someone else wrote, without these keys: servers quote them in their errors.
+pub(crate) fn without(secrets: &[Secret], text: &str) -> String {
+    let real = secrets.iter().filter(|secret| secret.0.len() >= SHORTEST);
+    real.fold(text.to_owned(), |text, secret| text.replace(&secret.0, "****"))
 }
 
 impl fmt::Debug for Secret {

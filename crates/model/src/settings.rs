@@ -193,7 +193,10 @@ pub fn open(name: &str, settings: &ModelSettings) -> Result<Arc<dyn Model>, Mode
         model: model.to_owned(),
         endpoint: endpoint(provider_name, &provider.base_url, provider.format)?,
         headers: provider.request_headers(key.as_ref()),
-        key,
+        secrets: key
+            .into_iter()
+            .chain(provider.headers.iter().map(|(_, value)| value.clone()))
+            .collect(),
         provider: provider.clone(),
         client: Client::new(&options).map_err(ModelError::Setup)?,
         bounds: Bounds { retries: settings.retries, idle_timeout: settings.idle_timeout },

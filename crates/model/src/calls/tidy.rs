@@ -24,8 +24,8 @@ pub(crate) fn names(tools: &[ToolSpec]) -> Vec<&str> {
 }
 
 /// An id for a call that has none: the same whenever the same reply is read.
-pub(crate) fn made_id(seed: u64, index: usize, name: &str) -> String {
-    let hash = fingerprint([&seed.to_le_bytes()[..], &index.to_le_bytes(), name.as_bytes()]);
+pub(crate) fn made_id(seed: u64, index: usize) -> String {
+    let hash = fingerprint([&seed.to_le_bytes()[..], &(index as u64).to_le_bytes()]);
     format!("call_{hash:016x}")
 }
 
@@ -37,6 +37,7 @@ pub(crate) fn tidy(parts: Vec<ReplyPart>, by: &Tidy<'_>) -> Vec<ReplyPart> {
     };
     let mut calls: Vec<(String, String, String)> = Vec::new();
     let mut kept = Vec::new();
+    let mut index = 0;
     for part in parts {
         let ReplyPart::Call { id, name, arguments } = part else {
             kept.push(part);
@@ -44,14 +45,17 @@ pub(crate) fn tidy(parts: Vec<ReplyPart>, by: &Tidy<'_>) -> Vec<ReplyPart> {
         };
         let name = resolve(&name, &id, by.tools).map_or(name.trim().to_owned(), str::to_owned);
         let arguments = repair(&arguments, by.ending).unwrap_or(arguments);
+        let made = made_id(by.seed, index);
+        index += 1;
+        let has_own = !id.is_empty() && id != made;
         let repeats = |call: &(String, String, String)| {
-            (id.is_empty() || call.0 == id) && call.1 == name && call.2 == arguments
+            (!has_own || call.0 == id) && call.1 == name && call.2 == arguments
         };
         if calls.iter().any(repeats) {
             continue;
         }
-        let taken = id.is_empty() || calls.iter().any(|call| call.0 == id);
-        let id = if taken { made_id(by.seed, calls.len(), &name) } else { id };
+        let is_free = has_own && calls.iter().all(|call| call.0 != id);
+        let id = if is_free { id } else { made };
         calls.push((id.clone(), name.clone(), arguments.clone()));
         kept.push(ReplyPart::Call { id, name, arguments });
     }
@@ -119,8 +123,8 @@ mod tests {
             @r#"
         text Let me look.
         call_1 read_file {"file_name": "a"}
-        call_ad5ddc43da145322 skill_load {}
-        call_dd0262951705333a frobnicate not json
+        call_228fd8c09c65ed9b skill_load {}
+        call_8f25c56307cb67ae frobnicate not json
         "#
         );
     }
@@ -137,7 +141,7 @@ mod tests {
             ],
             Ending::Finished,
         );
-        let made = made_id(7, 2, "skill_load");
+        let made = made_id(7, 3);
         assert_eq!(
             parts,
             [

@@ -1,11 +1,13 @@
 //! Requests as OpenAI's chat completions.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
-use super::write::{Object, array, framed, short_id, user_text, without_last_thoughts};
+use super::write::{Object, array, framed, invalid, short_id, user_text};
 use super::{Dialect, Format, Speech};
 use crate::calls::pair;
-use crate::raw::RawObject;
+use crate::raw::{RawObject, is_object};
 use crate::{AllowedCall, Message, ReplyPart, Request, ToolChoice, ToolSpec};
 
 /// The limit of OpenAI. Others put into an id what they want back, and have no limit.
@@ -41,7 +43,7 @@ fn tool(tool: &ToolSpec) -> String {
 fn tool_choice(body: Object, request: &Request, dialect: Dialect) -> Object {
     let named = |call: &AllowedCall| json!({"type": "function", "function": {"name": call.name}});
     match (&request.tool_choice, dialect) {
-        (ToolChoice::Auto, _) => body.with("tool_choice", "auto"),
+        (ToolChoice::Auto, _) => body,
         (ToolChoice::None, _) => body.with("tool_choice", "none"),
         (ToolChoice::Required, _) => body.with("tool_choice", "required"),
         (ToolChoice::Constrained(allowed), Dialect::Original) => {
@@ -102,6 +104,16 @@ fn call_id_for(dialect: Dialect, id: &str) -> String {
     }
 }
 
+/// Servers that put the conversation into a template parse the arguments for it, and fail on
+/// those that are not JSON.
+fn arguments_for(dialect: Dialect, arguments: &str) -> Cow<'_, str> {
+    if dialect == Dialect::Original || is_object(arguments) {
+        Cow::Borrowed(arguments)
+    } else {
+        Cow::Owned(invalid(arguments))
+    }
+}
+
 fn said(role: &str, text: &str) -> String {
     Object::new().with("role", role).with("content", text).end()
 }
@@ -109,11 +121,12 @@ fn said(role: &str, text: &str) -> String {
 fn assistant(parts: &[ReplyPart], speech: &Speech<'_>) -> String {
     let mut message = Object::new().with("role", "assistant");
     let (mut text, mut calls) = (String::new(), Vec::new());
-    for part in without_last_thoughts(parts) {
+    for part in parts {
         match part {
             ReplyPart::Text(more) => text.push_str(more),
             ReplyPart::Call { id, name, arguments } => {
-                calls.push(call(&call_id_for(speech.dialect, id), name, arguments));
+                let id = call_id_for(speech.dialect, id);
+                calls.push(call(&id, name, &arguments_for(speech.dialect, arguments)));
             }
             ReplyPart::Reasoning { opaque, .. } => {
                 let own = opaque.as_ref().filter(|o| o.format == Format::ChatCompletions);

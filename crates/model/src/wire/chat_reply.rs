@@ -111,6 +111,7 @@ impl Decoder {
             }
         }
         for detail in delta["reasoning_details"].as_array().into_iter().flatten() {
+            to.count(detail.to_string().len());
             self.add_detail(detail);
         }
         match &delta["content"] {

@@ -5,7 +5,7 @@
 
 use serde_json::json;
 
-use super::write::{Object, array, framed, plain_id, without_last_thoughts};
+use super::write::{Object, array, framed, invalid, plain_id, without_last_thoughts};
 use super::{Format, Speech};
 use crate::calls::pair;
 use crate::raw::is_object;
@@ -64,7 +64,7 @@ fn tool(tool: &ToolSpec) -> String {
 
 fn tool_choice(body: Object, choice: &ToolChoice) -> Object {
     let choice = match choice {
-        ToolChoice::Auto => json!({"type": "auto"}),
+        ToolChoice::Auto => return body,
         ToolChoice::None => json!({"type": "none"}),
         ToolChoice::Constrained(allowed) if allowed.len() == 1 => {
             json!({"type": "tool", "name": allowed[0].name})
@@ -142,8 +142,7 @@ fn reply_block(part: &ReplyPart) -> Option<String> {
             Some(if is_object(arguments) {
                 block.with_raw("input", arguments).end()
             } else {
-                // Only an object may stand here; the model sees what it wrote.
-                block.with("input", json!({"invalid_arguments": arguments})).end()
+                block.with_raw("input", &invalid(arguments)).end()
             })
         }
     }

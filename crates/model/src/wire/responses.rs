@@ -55,7 +55,7 @@ fn tool(tool: &ToolSpec) -> String {
 fn tool_choice(body: Object, choice: &ToolChoice, dialect: Dialect) -> Object {
     let named = |call: &AllowedCall| json!({"type": "function", "name": call.name});
     match (choice, dialect) {
-        (ToolChoice::Auto, _) => body.with("tool_choice", "auto"),
+        (ToolChoice::Auto, _) => body,
         (ToolChoice::None, _) => body.with("tool_choice", "none"),
         (ToolChoice::Constrained(allowed), Dialect::Original) => {
             let tools: Vec<_> = allowed.iter().map(named).collect();

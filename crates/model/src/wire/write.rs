@@ -81,6 +81,12 @@ pub(super) fn without_last_thoughts(parts: &[ReplyPart]) -> &[ReplyPart] {
     &parts[..last.map_or(0, |last| last + 1)]
 }
 
+/// What stands for arguments that are no object where only an object may stand; the model sees
+/// what it wrote.
+pub(super) fn invalid(arguments: &str) -> String {
+    Object::new().with("invalid_arguments", arguments).end()
+}
+
 /// The id of a call for a provider that takes letters, digits, `_` and `-` only; those of other
 /// providers may have more.
 pub(super) fn plain_id(id: &str, max: usize) -> String {

@@ -104,12 +104,12 @@ fn a_stream_that_breaks_is_an_error_after_all_attempts() {
 #[test]
 fn calls_without_ids_get_some() {
     insta::assert_snapshot!(replayed("chat/odd-no-ids.sse"), @r#"
-    + call 0 call_ef4acded1d01e58d skill_load
+    + call 0 call_a0d296906277785a skill_load
     + arguments 0 {"skill":"a"}
-    + call 1 call_adf825773cfa8854 skill_load
+    + call 1 call_0d688332cddcf26d skill_load
     + arguments 1 {"skill":"b"}
-    call call_ef4acded1d01e58d skill_load {"skill":"a"}
-    call call_adf825773cfa8854 skill_load {"skill":"b"}
+    call call_a0d296906277785a skill_load {"skill":"a"}
+    call call_0d688332cddcf26d skill_load {"skill":"b"}
     stop Calls; tokens in 0 (cached 0, written 0) out 0 (thought 0); cmpl-1 qwen3-4b
     "#);
 }
@@ -164,9 +164,9 @@ fn an_end_without_a_reason_is_an_end() {
 #[test]
 fn the_older_form_of_calls_is_read() {
     insta::assert_snapshot!(replayed("chat/odd-legacy.sse"), @r#"
-    + call 0 call_ef4acded1d01e58d skill_load
+    + call 0 call_a0d296906277785a skill_load
     + arguments 0 {'skill': 'a',}
-    call call_ef4acded1d01e58d skill_load {"skill": "a"}
+    call call_a0d296906277785a skill_load {"skill": "a"}
     stop Calls; tokens in 0 (cached 0, written 0) out 0 (thought 0); cmpl-1 qwen3-4b
     "#);
 }
@@ -190,7 +190,7 @@ fn a_call_that_came_as_text_is_a_call() {
     insta::assert_snapshot!(replayed("chat/odd-call-as-text.sse"), @r#"
     + text "```json\n{\"name\": \"skill_load\", "
     + text "\"arguments\": {\"skill\": \"a\"}}\n```"
-    call call_ef4acded1d01e58d skill_load {"skill": "a"}
+    call call_a0d296906277785a skill_load {"skill": "a"}
     stop Calls; tokens in 0 (cached 0, written 0) out 0 (thought 0); cmpl-1 qwen3-4b
     "#);
 }

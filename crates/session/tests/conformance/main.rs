@@ -8,6 +8,7 @@
 mod suite;
 
 mod crash;
+mod disk;
 mod memory;
 mod sqlite;
 mod support;

@@ -1,5 +1,6 @@
 //! What can be wrong with a session or its store, and what to do about it.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -194,9 +195,27 @@ impl SessionError {
 pub(crate) fn shown(text: &str) -> String {
     /// Enough to recognise it.
     const MAX_CHARS: usize = 80;
-    let mut shown: String = text.escape_debug().take(MAX_CHARS).collect();
-    if text.escape_debug().nth(MAX_CHARS).is_some() {
-        shown.push('…');
+    cut(text.escape_debug(), MAX_CHARS)
+}
+
+/// What something else said about content that nobody has judged, and may have repeated.
+pub(crate) fn said(fault: &dyn fmt::Display) -> String {
+    /// Enough for what was wrong and where.
+    const MAX_CHARS: usize = 300;
+    let mut text = String::new();
+    for letter in fault.to_string().chars() {
+        match letter {
+            '"' | '\'' | '\\' => text.push(letter),
+            _ => text.extend(letter.escape_debug()),
+        }
     }
-    shown
+    cut(text.chars(), MAX_CHARS)
+}
+
+fn cut(mut letters: impl Iterator<Item = char>, count: usize) -> String {
+    let mut text: String = letters.by_ref().take(count).collect();
+    if letters.next().is_some() {
+        text.push('…');
+    }
+    text
 }

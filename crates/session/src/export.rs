@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use crate::bounds::MAX_PAGE;
+use crate::error::said;
 use crate::{Event, Opening, SessionError, SessionRef, SessionStore};
 
 /// The version of the lines.
@@ -62,9 +63,7 @@ impl<'a> Export<'a> {
 }
 
 fn line(value: &impl Serialize) -> Result<String, SessionError> {
-    let unstorable = |error: serde_json::Error| SessionError::Unstorable {
-        what: "a line",
-        fault: error.to_string(),
-    };
+    let unstorable =
+        |error: serde_json::Error| SessionError::Unstorable { what: "a line", fault: said(&error) };
     serde_json::to_string(value).map_err(unstorable)
 }

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use crate::error::said;
 use crate::export::{FORMAT, Header};
 use crate::{
     Event, EventId, NewEvent, Session, SessionError, SessionKey, SessionRef, SessionStore,
@@ -129,6 +130,6 @@ impl<'a> Import<'a> {
     }
 
     fn fault(&self, fault: &dyn fmt::Display) -> SessionError {
-        SessionError::Line { line: self.lines, fault: fault.to_string() }
+        SessionError::Line { line: self.lines, fault: said(fault) }
     }
 }

@@ -10,6 +10,7 @@ use crate::bounds::{
     MAX_APPEND_BYTES, MAX_APPEND_EVENTS, MAX_AUTHOR_BYTES, MAX_EVENT_BYTES, MAX_OPENING_BYTES,
     MAX_STATE_BYTES,
 };
+use crate::error::said;
 use crate::{Event, NewEvent, Opening, SessionError};
 
 /// An event that may be stored, and its JSON.
@@ -65,11 +66,11 @@ fn written<T: Serialize + DeserializeOwned + PartialEq>(
     limit: usize,
 ) -> Result<String, SessionError> {
     let unstorable = |fault| SessionError::Unstorable { what, fault };
-    let json = serde_json::to_string(value).map_err(|error| unstorable(error.to_string()))?;
+    let json = serde_json::to_string(value).map_err(|error| unstorable(said(&error)))?;
     within(what, json.len(), limit)?;
     match serde_json::from_str::<T>(&json) {
         Ok(read) if read == *value => Ok(json),
         Ok(_) => Err(unstorable("an unknown field has the name of a known one".to_owned())),
-        Err(error) => Err(unstorable(error.to_string())),
+        Err(error) => Err(unstorable(said(&error))),
     }
 }

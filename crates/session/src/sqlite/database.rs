@@ -101,39 +101,51 @@ pub(super) fn open(
 }
 
 fn open_both(place: &mut Place) -> Result<(Connection, Connection), Problem> {
-    make_private(&place.path)?;
+    make(&place.path)?;
     // From here on the path is absolute, and cannot be one that SQLite gives a meaning of its own.
     place.path = place.path.canonicalize()?;
-    place.identity = Some(identity(&place.path)?);
     let mut writer = connect(place)?;
     let version = check(&writer, place)?;
+    make_private(&place.path)?;
     keep_log(&writer, place)?;
     if version < newest() {
         migrate(&mut writer, place)?;
     }
     let reader = connect(place)?;
     reader.pragma_update(None, "query_only", true)?;
+    // Not before it was opened to write: some file systems make another file of it then.
+    place.identity = Some(identity(&place.path)?);
     Ok((writer, reader))
 }
 
-/// Makes the file, and lets nobody but its owner read it. SQLite gives the files beside it the same
+/// Makes the file if it is missing, for its owner alone. SQLite gives the files beside it the same
 /// mode.
-fn make_private(path: &Path) -> io::Result<()> {
+fn make(path: &Path) -> io::Result<()> {
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Ok(file) => {
             drop(file);
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             fs::File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
         }
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            let mode = fs::metadata(path)?.permissions().mode();
-            if mode & 0o077 == 0 {
-                return Ok(());
-            }
-            fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o700))
-        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// Lets nobody but the owner read a database that is ours, and what SQLite has put beside it.
+fn make_private(path: &Path) -> io::Result<()> {
+    for suffix in ["", "-wal", "-shm"] {
+        let mut file = path.as_os_str().to_owned();
+        file.push(suffix);
+        match fs::metadata(&file).map(|metadata| metadata.permissions().mode()) {
+            Ok(mode) if mode & 0o077 != 0 => {
+                fs::set_permissions(&file, fs::Permissions::from_mode(mode & 0o700))?;
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(())
 }
 
 fn connect(place: &Place) -> Result<Connection, Problem> {

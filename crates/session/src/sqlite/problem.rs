@@ -6,6 +6,7 @@ use rusqlite::ErrorCode;
 
 use super::database::Place;
 use crate::SessionError;
+use crate::error::said;
 
 /// What went wrong, before it is known in which file.
 #[derive(Debug)]
@@ -66,7 +67,7 @@ impl From<SessionError> for Problem {
 
 fn explain_sql(error: &rusqlite::Error, place: &Place) -> SessionError {
     use rusqlite::Error;
-    let (database, fault) = (place.path.clone(), error.to_string());
+    let (database, fault) = (place.path.clone(), said(error));
     let Some(code) = error.sqlite_error_code() else {
         return match error {
             // A column holds what was never put into it.

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::problem::Problem;
 use crate::bounds::{MAX_PAGE, MAX_PAGE_BYTES};
+use crate::error::said;
 use crate::usage::{Note, Noted, Tally};
 use crate::{
     Event, Listing, Opening, Page, Session, SessionError, SessionFilter, SessionKey, SessionRef,
@@ -171,5 +172,5 @@ fn read_key(row: &Row<'_>) -> Result<SessionKey, Problem> {
 
 fn stored<T: DeserializeOwned>(what: &str, json: &str) -> Result<T, Problem> {
     serde_json::from_str(json)
-        .map_err(|error| Problem::Damaged(format!("{what} cannot be read: {error}")))
+        .map_err(|error| Problem::Damaged(format!("{what} cannot be read: {}", said(&error))))
 }

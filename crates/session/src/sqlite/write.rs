@@ -5,6 +5,7 @@ use rusqlite::{Connection, params};
 
 use super::problem::Problem;
 use super::read;
+use crate::error::said;
 use crate::event::now;
 use crate::prepare::{self, Prepared};
 use crate::usage::Note;
@@ -87,7 +88,7 @@ fn insert_event(
     let note = (!note.is_empty()).then(|| serde_json::to_string(&note)).transpose();
     let unstorable = |error: serde_json::Error| SessionError::Unstorable {
         what: "the event",
-        fault: error.to_string(),
+        fault: said(&error),
     };
     let note = note.map_err(unstorable)?;
     let mut insert = database.prepare_cached(

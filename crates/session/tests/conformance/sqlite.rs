@@ -28,9 +28,10 @@ fn open(database: &Path) -> Store {
 /// Why a file cannot be opened, with its folder left out. The file must stay as it is.
 fn not_opened(folder: &Path, name: &str) -> String {
     let database = folder.join(name);
-    let before = fs::read(&database).ok();
+    let mode = || fs::metadata(&database).map(|file| file.permissions().mode()).ok();
+    let before = (fs::read(&database).ok(), mode());
     let error = refusal(SqliteStore::open_waiting(&database, Duration::from_millis(50)));
-    assert_eq!(fs::read(&database).ok(), before, "{error}");
+    assert_eq!((fs::read(&database).ok(), mode()), before, "{error}");
     error.replace(&*folder.canonicalize().unwrap().to_string_lossy(), "")
 }
 
@@ -67,10 +68,16 @@ async fn files_are_for_their_owner_alone() {
     let store = open(&database);
     begin(&store, "a").await;
     assert_eq!(modes(), [0o600; 3], "the database, its log, and the memory they share");
+    // Files that were opened to others, while somebody uses them and after.
+    for file in fs::read_dir(folder.path()).unwrap().map(Result::unwrap) {
+        fs::set_permissions(file.path(), fs::Permissions::from_mode(0o644)).unwrap();
+    }
+    begin(&open(&database), "b").await;
+    assert_eq!(modes(), [0o600; 3]);
     drop(store);
     fs::set_permissions(&database, fs::Permissions::from_mode(0o644)).unwrap();
     let store = open(&database);
-    begin(&store, "b").await;
+    begin(&store, "c").await;
     assert_eq!(modes(), [0o600; 3]);
 }
 
@@ -82,7 +89,6 @@ fn what_cannot_be_opened_is_left_as_it_is() {
     insta::assert_snapshot!(not_opened(folder.path(), "metier.db"), @"the database `/metier.db` is damaged: file is not a database; move it away and start again, or restore a copy");
     fs::remove_file(&database).unwrap();
     Connection::open(&database).unwrap().execute_batch("CREATE TABLE mine (a)").unwrap();
-    fs::set_permissions(&database, fs::Permissions::from_mode(0o600)).unwrap();
     insta::assert_snapshot!(not_opened(folder.path(), "metier.db"), @"`/metier.db` is a database of another program: choose another file");
     fs::remove_file(&database).unwrap();
     drop(open(&database));

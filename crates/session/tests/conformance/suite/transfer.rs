@@ -125,6 +125,13 @@ pub(crate) async fn a_broken_line_leaves_nothing(store: &Store) {
     }
 }
 
+pub(crate) async fn what_a_line_says_is_not_obeyed(store: &Store) {
+    let hostile = format!("{{\"metier_session\":\"\\u001b[31m{}\"}}", "x".repeat(100_000));
+    let error = refusal(import(store, "hostile", &[hostile]).await);
+    assert!(error.contains("invalid type: string \"\\u{1b}[31mxxx"), "{error}");
+    assert!(error.chars().count() < 400 && error.ends_with('…'), "{error}");
+}
+
 pub(crate) async fn nothing_is_imported_over_a_session(store: &Store) {
     let at = begin(store, "there").await;
     let error = refusal(import(store, "there", &[HEADER, LATER[0]]).await);

@@ -105,7 +105,8 @@ fn open_both(place: &mut Place) -> Result<(Connection, Connection), Problem> {
     // From here on the path is absolute, and cannot be one that SQLite gives a meaning of its own.
     place.path = place.path.canonicalize()?;
     let mut writer = connect(place)?;
-    let version = check(&writer, place)?;
+    // All of the answer from one moment: another process may just be making the tables.
+    let version = check(&*writer.unchecked_transaction()?, place)?;
     make_private(&place.path)?;
     keep_log(&writer, place)?;
     if version < newest() {

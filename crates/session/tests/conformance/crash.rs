@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
 use std::env;
+use std::fs;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, BufRead, BufReader, Write};
 use std::iter;
@@ -20,14 +21,20 @@ use crate::support::{Store, all, delta, key, said, words};
 
 const DATABASE: &str = "METIER_TEST_WRITER_DATABASE";
 const COUNT: &str = "METIER_TEST_WRITER_COUNT";
+/// A file whose appearance all writers wait for.
+const START: &str = "METIER_TEST_WRITER_START";
 const SESSION: &str = "shared";
 
 /// Starts a process that appends so often and says so after each.
 fn writer(database: &Path, count: usize) -> Child {
+    prepared(database, count).spawn().unwrap()
+}
+
+fn prepared(database: &Path, count: usize) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
     command.args(["--exact", "crash::appends_when_told_to", "--nocapture"]);
-    command.env(DATABASE, database).env(COUNT, count.to_string());
-    command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
+    command.env(DATABASE, database).env(COUNT, count.to_string()).stdout(Stdio::piped());
+    command
 }
 
 /// The program of the writers. As a test of its own it has nothing to do.
@@ -35,6 +42,9 @@ fn writer(database: &Path, count: usize) -> Child {
 async fn appends_when_told_to() {
     let Some(database) = env::var_os(DATABASE) else { return };
     let count: usize = env::var(COUNT).unwrap().parse().unwrap();
+    while env::var_os(START).is_some_and(|start| !Path::new(&start).exists()) {
+        thread::sleep(Duration::from_micros(50));
+    }
     let store = SqliteStore::open(Path::new(&database)).unwrap();
     let store: Store = Arc::new(store);
     let session = store.create(&key(SESSION)).await.unwrap();
@@ -162,6 +172,24 @@ async fn processes_that_append_at_once_lose_nothing() {
     }
     assert_eq!(last.values().collect::<Vec<_>>(), [&(EACH - 1); PROCESSES]);
     assert!(is_intact(&database));
+}
+
+#[tokio::test]
+async fn processes_that_open_a_new_file_at_once_share_it() {
+    for round in 0..10 {
+        let folder = tempfile::tempdir().unwrap();
+        let [database, start] = ["metier.db", "start"].map(|name| folder.path().join(name));
+        let mut command = prepared(&database, 1);
+        let writers = (0..8).map(|_| command.env(START, &start).spawn().unwrap());
+        let writers: Vec<_> = writers.collect();
+        thread::sleep(Duration::from_millis(50));
+        fs::write(&start, "").unwrap();
+        for writer in writers {
+            let ended = writer.wait_with_output().unwrap();
+            assert!(ended.status.success(), "a writer could not open it in round {round}");
+        }
+        assert!(verified(&database, &BTreeMap::new()).await.len() >= 8);
+    }
 }
 
 fn random(below: u64) -> u64 {

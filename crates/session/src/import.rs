@@ -45,7 +45,8 @@ impl<'a> Import<'a> {
     /// # Errors
     ///
     /// When the line is not what an export has here, there is a session of that name, or it
-    /// cannot be stored. The import is over then, and nothing of it is left.
+    /// cannot be stored. The import is over then, and nothing of it is left, unless the store
+    /// itself has failed.
     pub async fn line(&mut self, line: &str) -> Result<(), SessionError> {
         self.lines += 1;
         let taken = self.take(line).await;
@@ -56,7 +57,7 @@ impl<'a> Import<'a> {
     ///
     /// # Errors
     ///
-    /// When there was no line, or what is left cannot be stored. Nothing of it is left then.
+    /// When there was no line, or the last lines cannot be stored, as for [`line`](Self::line).
     pub async fn finish(mut self) -> Result<Session, SessionError> {
         let flushed = self.flush().await;
         self.or_discard(flushed).await?;
@@ -118,13 +119,15 @@ impl<'a> Import<'a> {
         Ok(())
     }
 
-    /// Deletes what was made, unless all is well. What went wrong first is what matters.
+    /// Deletes what was made and forgets the rest, unless all is well. What went wrong first is
+    /// what matters, also when the store then fails to delete.
     async fn or_discard(&mut self, done: Result<(), SessionError>) -> Result<(), SessionError> {
-        if done.is_err()
-            && let Some(at) = self.at.take()
-            && self.store.get(self.key).await?.is_some_and(|session| session.at == at)
-        {
-            self.store.delete(self.key).await?;
+        if done.is_err() {
+            let made = std::mem::replace(self, Self::new(self.store, self.key)).at;
+            let there = self.store.get(self.key).await.ok().flatten().map(|session| session.at);
+            if made.is_some() && made == there {
+                let _deleted = self.store.delete(self.key).await;
+            }
         }
         done
     }

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use metier_session::{SessionError, SqliteStore, replay};
 
@@ -42,7 +42,9 @@ fn prepared(database: &Path, count: usize) -> Command {
 async fn appends_when_told_to() {
     let Some(database) = env::var_os(DATABASE) else { return };
     let count: usize = env::var(COUNT).unwrap().parse().unwrap();
+    let began = Instant::now();
     while env::var_os(START).is_some_and(|start| !Path::new(&start).exists()) {
+        assert!(began.elapsed() < Duration::from_secs(60), "nobody starts the writers");
         thread::sleep(Duration::from_micros(50));
     }
     let store = SqliteStore::open(Path::new(&database)).unwrap();

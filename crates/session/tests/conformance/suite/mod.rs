@@ -52,6 +52,7 @@ macro_rules! conformance {
                 an_export_makes_the_same_session_elsewhere
                 fields_of_later_versions_survive
                 a_broken_line_leaves_nothing
+                an_import_that_failed_can_begin_again
                 what_a_line_says_is_not_obeyed
                 nothing_is_imported_over_a_session
             }

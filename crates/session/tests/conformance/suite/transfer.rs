@@ -125,6 +125,20 @@ pub(crate) async fn a_broken_line_leaves_nothing(store: &Store) {
     }
 }
 
+pub(crate) async fn an_import_that_failed_can_begin_again(store: &Store) {
+    let key = key("again");
+    let mut import = Import::new(&**store, &key);
+    import.line(HEADER).await.unwrap();
+    import.line(LATER[0]).await.unwrap();
+    import.line("no event").await.unwrap_err();
+    assert!(refusal(import.line(LATER[1]).await).starts_with("line 1 "));
+    for line in [&[HEADER][..], &LATER].concat() {
+        import.line(line).await.unwrap();
+    }
+    let session = import.finish().await.unwrap();
+    assert_eq!(export(store, &session.at).await[1..], LATER);
+}
+
 pub(crate) async fn what_a_line_says_is_not_obeyed(store: &Store) {
     let hostile = format!("{{\"metier_session\":\"\\u001b[31m{}\"}}", "x".repeat(100_000));
     let error = refusal(import(store, "hostile", &[hostile]).await);

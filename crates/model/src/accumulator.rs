@@ -12,7 +12,7 @@ use crate::{Format, Opaque, Reply, ReplyEvent, ReplyPart, StopReason, Usage};
 pub(crate) const MAX_REPLY_BYTES: usize = 32 * 1024 * 1024;
 
 /// How many parts a reply may have; each is looked for among the others.
-const MAX_PARTS: usize = 4096;
+const MAX_PARTS: usize = 1024;
 
 /// Collects the pieces of one reply.
 #[derive(Debug)]

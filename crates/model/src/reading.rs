@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn a_reply_without_end_is_given_up() {
         let event = "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"name\":\"a\"}}]}}]}\n\n";
-        let many = event.repeat(5000);
+        let many = event.repeat(1025);
         let outcome = fed(Format::ChatCompletions, many.as_bytes(), 1 << 16);
         assert!(matches!(outcome, Err(Stopped::TooLarge(_))), "{outcome:?}");
     }

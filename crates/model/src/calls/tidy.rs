@@ -31,10 +31,7 @@ pub(crate) fn made_id(seed: u64, index: usize) -> String {
 
 /// Puts the calls of a reply in order; the other parts stay.
 pub(crate) fn tidy(parts: Vec<ReplyPart>, by: &Tidy<'_>) -> Vec<ReplyPart> {
-    let parts = match as_call(&parts, by) {
-        Some(parts) => parts,
-        None => parts,
-    };
+    let parts = as_call(&parts, by).unwrap_or(parts);
     let mut calls: Vec<(String, String, String)> = Vec::new();
     let mut kept = Vec::new();
     let mut index = 0;

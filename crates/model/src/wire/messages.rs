@@ -5,7 +5,7 @@
 
 use serde_json::json;
 
-use super::write::{Object, array, framed, invalid, plain_id, without_last_thoughts};
+use super::write::{Object, PlainIds, array, framed, invalid, without_last_thoughts};
 use super::{Format, Speech};
 use crate::calls::pair;
 use crate::raw::is_object;
@@ -88,13 +88,14 @@ impl Turn {
 
 fn turns(request: &Request) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
+    let mut ids = PlainIds::default();
     for message in pair(&request.messages) {
         let (role, blocks) = match message.as_ref() {
             Message::System(text) => ("user", vec![text_block(&framed(text))]),
             Message::User(parts) => ("user", user_blocks(parts)),
-            Message::Assistant(parts) => ("assistant", reply_blocks(parts)),
+            Message::Assistant(parts) => ("assistant", reply_blocks(parts, &mut ids)),
             Message::ToolResult { call_id, text, is_error, .. } => {
-                ("user", vec![tool_result(call_id, text, *is_error)])
+                ("user", vec![tool_result(&ids.of_result(call_id, MAX_ID), text, *is_error)])
             }
         };
         if turns.is_empty() && role == "assistant" {
@@ -123,13 +124,13 @@ fn user_blocks(parts: &[Part]) -> Vec<String> {
     if blocks.is_empty() { vec![text_block("(empty message)")] } else { blocks }
 }
 
-fn reply_blocks(parts: &[ReplyPart]) -> Vec<String> {
+fn reply_blocks(parts: &[ReplyPart], ids: &mut PlainIds) -> Vec<String> {
     let parts = without_last_thoughts(parts).iter();
-    let blocks: Vec<_> = parts.filter_map(reply_block).collect();
+    let blocks: Vec<_> = parts.filter_map(|part| reply_block(part, ids)).collect();
     if blocks.is_empty() { vec![text_block("(empty reply)")] } else { blocks }
 }
 
-fn reply_block(part: &ReplyPart) -> Option<String> {
+fn reply_block(part: &ReplyPart, ids: &mut PlainIds) -> Option<String> {
     match part {
         ReplyPart::Text(text) => (!text.trim().is_empty()).then(|| text_block(text)),
         ReplyPart::Reasoning { opaque, .. } => {
@@ -138,7 +139,7 @@ fn reply_block(part: &ReplyPart) -> Option<String> {
         }
         ReplyPart::Call { id, name, arguments } => {
             let block =
-                Object::of_type("tool_use").with("id", plain_id(id, MAX_ID)).with("name", name);
+                Object::of_type("tool_use").with("id", ids.of_call(id, MAX_ID)).with("name", name);
             Some(if is_object(arguments) {
                 block.with_raw("input", arguments).end()
             } else {
@@ -149,7 +150,7 @@ fn reply_block(part: &ReplyPart) -> Option<String> {
 }
 
 fn tool_result(call_id: &str, text: &str, is_error: bool) -> String {
-    let result = Object::of_type("tool_result").with("tool_use_id", plain_id(call_id, MAX_ID));
+    let result = Object::of_type("tool_result").with("tool_use_id", call_id);
     let text = if text.is_empty() { "(no output)" } else { text };
     let result = result.with("content", text);
     if is_error { result.with("is_error", true).end() } else { result.end() }

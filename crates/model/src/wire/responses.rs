@@ -5,7 +5,7 @@
 
 use serde_json::json;
 
-use super::write::{Object, array, plain_id, user_text, without_last_thoughts};
+use super::write::{Object, PlainIds, array, user_text, without_last_thoughts};
 use super::{Dialect, Format, Speech};
 use crate::calls::pair;
 use crate::raw::is_object;
@@ -70,16 +70,18 @@ fn tool_choice(body: Object, choice: &ToolChoice, dialect: Dialect) -> Object {
 
 fn input(request: &Request) -> Vec<String> {
     let mut items = Vec::new();
+    let mut ids = PlainIds::default();
     for message in pair(&request.messages) {
         match message.as_ref() {
             Message::System(text) => items.push(said("developer", "input_text", text)),
             Message::User(parts) => items.push(said("user", "input_text", &user_text(parts))),
             Message::Assistant(parts) => {
-                items.extend(without_last_thoughts(parts).iter().filter_map(reply_item));
+                let parts = without_last_thoughts(parts).iter();
+                items.extend(parts.filter_map(|part| reply_item(part, &mut ids)));
             }
             Message::ToolResult { call_id, text, .. } => items.push(
                 Object::of_type("function_call_output")
-                    .with("call_id", plain_id(call_id, MAX_ID))
+                    .with("call_id", ids.of_result(call_id, MAX_ID))
                     .with("output", text)
                     .end(),
             ),
@@ -93,7 +95,7 @@ fn said(role: &str, kind: &str, text: &str) -> String {
     Object::of_type("message").with("role", role).with_raw("content", &array([content])).end()
 }
 
-fn reply_item(part: &ReplyPart) -> Option<String> {
+fn reply_item(part: &ReplyPart, ids: &mut PlainIds) -> Option<String> {
     match part {
         ReplyPart::Text(text) => (!text.is_empty()).then(|| said("assistant", "output_text", text)),
         ReplyPart::Reasoning { opaque, .. } => {
@@ -102,7 +104,7 @@ fn reply_item(part: &ReplyPart) -> Option<String> {
         }
         ReplyPart::Call { id, name, arguments } => Some(
             Object::of_type("function_call")
-                .with("call_id", plain_id(id, MAX_ID))
+                .with("call_id", ids.of_call(id, MAX_ID))
                 .with("name", name)
                 .with("arguments", arguments)
                 .end(),

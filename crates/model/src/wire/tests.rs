@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use serde_json::value::RawValue;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use super::messages::MARK;
 use super::{Dialect, Format, Speech};
@@ -36,7 +36,7 @@ fn turn() -> impl Strategy<Value = Vec<Message>> {
     let parts =
         (text, text).prop_map(|(a, b)| vec![Message::User(vec![Part::Text(a), Part::Text(b)])]);
     let system = text.prop_map(|text| vec![Message::System(text)]);
-    let calls = prop::collection::vec((0_u32..1000, arguments(), text), 0..3);
+    let calls = prop::collection::vec((0_u32..4, arguments(), text), 0..3);
     let replied = (text, thought(), calls).prop_map(|(text, thought, calls)| {
         let mut parts = vec![thought, ReplyPart::Text(text)];
         let mut results = Vec::new();
@@ -73,6 +73,42 @@ fn thought() -> impl Strategy<Value = ReplyPart> {
         let opaque = Some(Opaque { format, json: json.to_owned() });
         ReplyPart::Reasoning { text: "hm".to_owned(), opaque }
     })
+}
+
+/// A reply with a call of this id, and its result.
+fn called(id: &str) -> [Message; 2] {
+    let [id, name, arguments] = [id, "one", "{}"].map(str::to_owned);
+    let call = ReplyPart::Call { id: id.clone(), name: name.clone(), arguments };
+    let result =
+        Message::ToolResult { call_id: id, name, text: "done".to_owned(), is_error: false };
+    [Message::Assistant(vec![call]), result]
+}
+
+#[test]
+fn an_id_that_comes_again_is_made_another_one_for_the_call_and_its_result() {
+    let messages = [called("call_0"), called("call_0"), called("a.b")].concat();
+    let ids = |format, kinds: [&str; 2]| -> Vec<String> {
+        let body = encode(&request(messages.clone()), format, Dialect::Original);
+        let body: Value = serde_json::from_str(&body).unwrap();
+        let mut found = Vec::new();
+        let lists = [&body["input"], &body["messages"]].into_iter().filter_map(Value::as_array);
+        for item in lists.flatten() {
+            let block = if item["content"].is_array() { &item["content"][0] } else { item };
+            found.extend(kinds.iter().filter_map(|key| block[key].as_str()).map(str::to_owned));
+        }
+        found
+    };
+    for ids in
+        [ids(Format::Messages, ["id", "tool_use_id"]), ids(Format::Responses, ["call_id", "none"])]
+    {
+        let [first, first_result, second, second_result, third, third_result] = ids.as_slice()
+        else {
+            panic!("{ids:?}");
+        };
+        assert_eq!((first.as_str(), first), ("call_0", first_result));
+        assert_eq!((second, third), (second_result, third_result));
+        assert!(first != second && !third.contains('.'), "{ids:?}");
+    }
 }
 
 proptest! {

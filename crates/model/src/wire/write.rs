@@ -1,5 +1,7 @@
 //! Writing JSON in a chosen order, with parts that are already text.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use crate::raw::fingerprint;
@@ -87,11 +89,29 @@ pub(super) fn invalid(arguments: &str) -> String {
     Object::new().with("invalid_arguments", arguments).end()
 }
 
-/// The id of a call for a provider that takes letters, digits, `_` and `-` only; those of other
-/// providers may have more.
-pub(super) fn plain_id(id: &str, max: usize) -> String {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if id.chars().all(fits) { short_id(id, max) } else { made_id(id) }
+/// The ids of calls for a provider that takes letters, digits, `_` and `-` only, and each id once:
+/// those of other providers may have more, and some servers count from the start in every reply.
+#[derive(Debug, Default)]
+pub(super) struct PlainIds {
+    used: HashMap<String, usize>,
+}
+
+impl PlainIds {
+    /// The id of a call.
+    pub(super) fn of_call(&mut self, id: &str, max: usize) -> String {
+        *self.used.entry(id.to_owned()).or_default() += 1;
+        self.of_result(id, max)
+    }
+
+    /// The id of the latest call that had this one.
+    pub(super) fn of_result(&self, id: &str, max: usize) -> String {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        match self.used.get(id) {
+            Some(&times) if times > 1 => made_id(&format!("{id} {times}")),
+            _ if id.chars().all(fits) => short_id(id, max),
+            _ => made_id(id),
+        }
+    }
 }
 
 /// The id of a call for a provider that takes so many characters.

@@ -111,6 +111,8 @@ pub(crate) trait Incoming: Send {
     fn status(&self) -> u16;
     fn header(&self, name: &str) -> Option<&str>;
     async fn chunk(&mut self) -> Result<Option<Vec<u8>>, NetError>;
+    /// The first bytes of what is an error, as far as they come.
+    async fn beginning(self: Box<Self>, max_bytes: usize) -> Vec<u8>;
 }
 
 struct Post {
@@ -158,6 +160,10 @@ impl Incoming for Answer {
 
     async fn chunk(&mut self) -> Result<Option<Vec<u8>>, NetError> {
         self.chunk().await
+    }
+
+    async fn beginning(self: Box<Self>, max_bytes: usize) -> Vec<u8> {
+        (*self).beginning(max_bytes).await
     }
 }
 
@@ -264,12 +270,11 @@ impl Exchange {
     }
 
     async fn send(&mut self) -> Result<(Box<Reading>, Box<dyn Incoming>), ModelError> {
-        let mut answer = self.transport.send().await.map_err(|source| self.unreachable(source))?;
+        let answer = self.transport.send().await.map_err(|source| self.unreachable(source))?;
         if !(200..300).contains(&answer.status()) {
-            let retry_after = asked(|name| answer.header(name));
-            let body = beginning(answer.as_mut()).await;
-            let fault = Fault::read(&body);
-            return Err(fault.judge(Some(answer.status()), retry_after, &self.subject.asked()));
+            let (status, retry_after) = (answer.status(), asked(|name| answer.header(name)));
+            let fault = Fault::read(&answer.beginning(MAX_ERROR_BYTES).await);
+            return Err(fault.judge(Some(status), retry_after, &self.subject.asked()));
         }
         let mut accumulator = Accumulator::new(self.subject.format, self.subject.seed);
         let id = ["x-request-id", "request-id"].iter().find_map(|name| answer.header(name));
@@ -328,17 +333,4 @@ impl Subject {
     fn asked(&self) -> Asked<'_> {
         Asked { host: &self.host, model: &self.model, secrets: &self.secrets }
     }
-}
-
-/// The first bytes of an error, as far as they come.
-async fn beginning(answer: &mut dyn Incoming) -> Vec<u8> {
-    let mut body = Vec::new();
-    while body.len() < MAX_ERROR_BYTES {
-        match answer.chunk().await {
-            Ok(Some(chunk)) => body.extend(chunk),
-            Ok(None) | Err(_) => break,
-        }
-    }
-    body.truncate(MAX_ERROR_BYTES);
-    body
 }

@@ -70,6 +70,10 @@ impl Incoming for CannedAnswer {
         }
         Ok(self.body.take().map(|body| body.as_bytes().to_vec()))
     }
+
+    async fn beginning(self: Box<Self>, _max_bytes: usize) -> Vec<u8> {
+        self.body.unwrap_or_default().as_bytes().to_vec()
+    }
 }
 
 fn begin(

@@ -132,6 +132,19 @@ mod tests {
     }
 
     #[test]
+    fn the_standard_bounds_are_those_of_the_documentation() {
+        insta::assert_debug_snapshot!(Retries::STANDARD, @"
+        Retries {
+            attempts: 5,
+            first_wait: 500ms,
+            longest_wait: 30s,
+            longest_asked: 120s,
+            total_wait: 300s,
+        }
+        ");
+    }
+
+    #[test]
     fn waits_double_with_jitter_up_to_a_bound() {
         let policy = Retries { attempts: 20, ..Retries::STANDARD };
         for (made, most) in [(1, 0.5), (2, 1.0), (3, 2.0), (8, 30.0), (19, 30.0)] {

@@ -96,19 +96,9 @@ impl Answer {
         self.response.status().as_u16()
     }
 
-    /// Whether the status says that it went well.
-    pub fn is_success(&self) -> bool {
-        self.response.status().is_success()
-    }
-
     /// The value of a header, if it is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.response.headers().get(name)?.to_str().ok()
-    }
-
-    /// The server that answers, with its port if that is unusual.
-    pub fn host(&self) -> String {
-        host(&self.url)
     }
 
     /// The next piece of the body, or `None` at its end.

@@ -403,6 +403,24 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_that_nobody_waits_for_is_counted() {
+        let server = Server::start();
+        let reply = Reply::ok("x".repeat(1000)).code(500).trickle(1, Duration::from_millis(10));
+        server.reply("/a", reply);
+        let mut connection = TcpStream::connect(server.address).unwrap();
+        connection.write_all(b"GET /a HTTP/1.1\r\n\r\n").unwrap();
+        let mut first = [0; 12];
+        connection.read_exact(&mut first).unwrap();
+        assert_eq!((&first, server.abandoned()), (b"HTTP/1.1 500", 0));
+        drop(connection);
+        let patience = Instant::now() + Duration::from_secs(60);
+        while server.abandoned() == 0 {
+            assert!(Instant::now() < patience);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
     fn a_reply_need_not_be_http() {
         let server = Server::start();
         server.reply("/a", Reply::raw("SSH-2.0"));

@@ -132,7 +132,7 @@ fn assistant(parts: &[ReplyPart], speech: &Speech<'_>) -> String {
                 let own = opaque.as_ref().filter(|o| o.format == Format::ChatCompletions);
                 let members = own.and_then(|opaque| RawObject::parse(&opaque.json));
                 for (key, value) in members.unwrap_or_default().entries {
-                    if speech.return_reasoning || key == "reasoning_details" {
+                    if returns(speech, &key) {
                         message = message.with_raw(&key, value.get());
                     }
                 }
@@ -144,6 +144,13 @@ fn assistant(parts: &[ReplyPart], speech: &Speech<'_>) -> String {
     }
     let text = if text.is_empty() { None } else { Some(text) };
     message.with("content", text).with_raw("tool_calls", &array(calls)).end()
+}
+
+/// Whether a thought goes back under this name. OpenAI itself has no place for one in this format,
+/// and OpenRouter wants its details back.
+fn returns(speech: &Speech<'_>, name: &str) -> bool {
+    let wanted = speech.return_reasoning || name == "reasoning_details";
+    wanted && speech.dialect == Dialect::Compatible
 }
 
 fn call(id: &str, name: &str, arguments: &str) -> String {

@@ -83,6 +83,16 @@ fn a_pause_that_is_asked_for_is_made_and_the_request_sent_again() {
 }
 
 #[test]
+fn an_error_without_end_is_read_only_so_far() {
+    let server = Server::start();
+    let endless = Reply::ok("no ".repeat(1 << 20)).code(400).trickle(1 << 14, Duration::ZERO);
+    server.reply(path(CHAT), endless);
+    let told =
+        block_on(async { story(model(&server, CHAT).stream(&request()).await.unwrap()).await });
+    assert!(told.contains("(status 400): no no") && told.len() < 1000, "{told}");
+}
+
+#[test]
 fn every_attempt_sends_the_same_bytes() {
     let server = Server::start();
     server

@@ -174,8 +174,9 @@ fn a_redirect_is_not_followed_with_the_key() {
 #[test]
 fn dropping_a_reply_ends_its_connection() {
     let server = Server::start();
-    let slow = recorded("chat/plain.sse").trickle(20, Duration::from_millis(50));
-    server.reply(path(CHAT), slow);
+    let said = "data: {\"choices\":[{\"delta\":{\"content\":\"hello\"}}]}\n\n";
+    let endless = format!("{said}{}", ": ping\n\n".repeat(100_000));
+    server.reply(path(CHAT), Reply::ok(endless).trickle(80, Duration::from_millis(20)));
     block_on(async {
         let mut replies = model(&server, CHAT).stream(&request()).await.unwrap();
         let first = replies.next().await;

@@ -39,9 +39,9 @@ pub struct UserMessage {
     /// Files that came with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
-    /// Skills that the caller wants loaded, without the model asking.
+    /// Text of skills that the caller has loaded, without the model asking. It stands before the words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub loads: Vec<Load>,
+    pub loaded: Vec<Loaded>,
     /// Fields of later versions.
     #[serde(flatten)]
     pub extra: Extra,
@@ -55,22 +55,6 @@ pub struct Attachment {
     /// Where it is, such as `artifact://name@0`.
     #[serde(rename = "ref")]
     pub reference: String,
-    /// Fields of later versions.
-    #[serde(flatten)]
-    pub extra: Extra,
-}
-
-/// A skill that the caller wants loaded.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Load {
-    /// The skill.
-    pub skill: String,
-    /// Docs of it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub docs: Vec<String>,
-    /// All docs of it.
-    #[serde(default)]
-    pub include_all_docs: bool,
     /// Fields of later versions.
     #[serde(flatten)]
     pub extra: Extra,
@@ -204,6 +188,9 @@ pub struct Summary {
     pub text: String,
     /// The number of the last event they stand for; all before it are covered too.
     pub covers: u64,
+    /// Text of skills that stood at those events and goes on at this place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loaded: Vec<Loaded>,
     /// Fields of later versions.
     #[serde(flatten)]
     pub extra: Extra,
@@ -246,6 +233,16 @@ impl Content {
             Self::Summary(_) => SUMMARY,
             Self::Approval(_) => APPROVAL,
             Self::Other(other) => &other.kind,
+        }
+    }
+
+    /// Text of skills that requests contain at this place, unless a later event takes it away.
+    pub fn loaded(&self) -> &[Loaded] {
+        match self {
+            Self::User(message) => &message.loaded,
+            Self::ToolResponse(response) => response.loaded.as_slice(),
+            Self::Summary(summary) => &summary.loaded,
+            _ => &[],
         }
     }
 

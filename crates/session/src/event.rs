@@ -126,6 +126,12 @@ impl NewEvent {
         self
     }
 
+    /// The event as it will be if it gets this number.
+    #[must_use]
+    pub fn preview(&self, seq: u64) -> Event {
+        self.clone().at(seq)
+    }
+
     /// Its id, which it keeps.
     pub fn id(&self) -> EventId {
         self.0.id

@@ -8,8 +8,7 @@ use std::mem;
 
 use serde::{Deserialize, Serialize};
 
-use crate::content::ToolResponse;
-use crate::{BreakCause, Content, Event, Extra, SessionKey};
+use crate::{BreakCause, Event, Extra, SessionKey};
 
 /// What a model was paid for one reply.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -163,7 +162,7 @@ impl Note {
     pub(crate) fn of(event: &Event) -> Self {
         let mut skills: BTreeSet<String> = event.digests.keys().cloned().collect();
         let mut digests: BTreeSet<String> = event.digests.values().cloned().collect();
-        if let Content::ToolResponse(ToolResponse { loaded: Some(loaded), .. }) = &event.content {
+        for loaded in event.content.loaded() {
             skills.insert(loaded.skill.clone());
             digests.insert(loaded.digest.clone());
         }

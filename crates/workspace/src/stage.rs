@@ -87,7 +87,7 @@ pub enum StageError {
 /// When it cannot be copied, or changed in between.
 pub fn stage(workspaces: &Workspaces, tree: &Tree) -> Result<PathBuf, StageError> {
     let _span = tracing::info_span!("workspace.stage.tree", tree = tree.name).entered();
-    let staged = workspaces.content().join(format!("{}-{}", tree.digest, file_name(&tree.name)));
+    let staged = workspaces.place_of(&tree.name, &tree.digest);
     if staged.is_dir() {
         note_use(&staged);
         return Ok(staged);
@@ -110,6 +110,18 @@ pub fn stage(workspaces: &Workspaces, tree: &Tree) -> Result<PathBuf, StageError
         let _left = remove_tree(&beside);
     }
     result.map(|()| staged)
+}
+
+impl Workspaces {
+    /// The staged copy of a tree, if there is one.
+    pub fn staged(&self, name: &str, digest: &str) -> Option<PathBuf> {
+        let is_digest = digest.bytes().all(|letter| letter.is_ascii_alphanumeric());
+        is_digest.then(|| self.place_of(name, digest)).filter(|staged| staged.is_dir())
+    }
+
+    fn place_of(&self, name: &str, digest: &str) -> PathBuf {
+        self.content().join(format!("{digest}-{}", file_name(name)))
+    }
 }
 
 /// Notes that a staged tree is still in use, once a day. Not being able to costs a copy later.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use metier_session::content::{
-    Approval, AssistantMessage, Attachment, Call, Load, Loaded, Part, Reasoning, StateUpdate,
-    Summary, Text, ToolResponse, UserMessage,
+    Approval, AssistantMessage, Attachment, Call, Loaded, Part, Reasoning, StateUpdate, Summary,
+    Text, ToolResponse, UserMessage,
 };
 use metier_session::{
     BreakCause, Content, Event, MAX_APPEND_EVENTS, MAX_EVENT_BYTES, MAX_PAGE, MAX_PAGE_BYTES,
@@ -77,10 +77,11 @@ fn every_kind() -> Vec<Content> {
                 reference: "artifact://a@1".to_owned(),
                 ..Attachment::default()
             }],
-            loads: vec![Load {
+            loaded: vec![Loaded {
                 skill: "csv".to_owned(),
+                digest: "d".to_owned(),
                 docs: vec![hard.to_owned()],
-                ..Load::default()
+                ..Loaded::default()
             }],
             ..UserMessage::default()
         }),

@@ -1,0 +1,176 @@
+//! An agent: a model, skills, sessions and a place to work, with what holds for its turns.
+
+use std::fmt;
+use std::sync::Arc;
+
+use metier_model::{Model, ModelError};
+use metier_sandbox::Stream;
+use metier_session::content::{Attachment, Call};
+use metier_session::{DeltaError, Event, SessionError, SessionStore};
+use metier_workspace::Runner;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::library::Library;
+use crate::prompt::PromptSettings;
+use crate::texts::{TextError, Texts};
+use crate::turn::{Ending, TurnLimits};
+
+/// How long a loaded skill stays loaded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LoadMode {
+    /// Until the next message of a person.
+    #[default]
+    Turn,
+    /// For the next request.
+    Once,
+    /// Until it is cleared or makes room for another.
+    Session,
+}
+
+/// What holds for the turns of an agent.
+#[derive(Clone, Debug)]
+pub struct AgentSettings {
+    /// What requests begin with.
+    pub prompt: PromptSettings,
+    /// How much one turn may take.
+    pub limits: TurnLimits,
+    /// How long a loaded skill stays loaded.
+    pub mode: LoadMode,
+    /// Most skills that are loaded at once.
+    pub max_loaded_skills: Option<usize>,
+    /// Tokens of skills no longer loaded that stay where they are, for the cache's sake.
+    pub retain_tokens: usize,
+    /// Whether a skill must be loaded before its commands are run.
+    pub load_before_run: bool,
+    /// Commands that run at the same time.
+    pub parallel_tools: usize,
+    /// Tokens that fit into the model.
+    pub context_tokens: usize,
+    /// The share of them at which older turns are summarised.
+    pub compact_at: f64,
+    /// How long a reply may be, in tokens.
+    pub max_output_tokens: Option<u32>,
+}
+
+/// An agent.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    /// Its name.
+    pub name: String,
+    /// Who answers.
+    pub model: Arc<dyn Model>,
+    /// What that is called.
+    pub model_name: String,
+    /// The skills.
+    pub library: Arc<dyn Library>,
+    /// Where sessions are kept.
+    pub sessions: Arc<dyn SessionStore>,
+    /// What runs commands.
+    pub runner: Runner,
+    /// The text of skills.
+    pub texts: Arc<dyn Texts>,
+    /// What holds for its turns.
+    pub settings: AgentSettings,
+}
+
+/// What a person asks for.
+#[derive(Clone, Debug, Default)]
+pub struct Task {
+    /// The words.
+    pub text: String,
+    /// Files that came with it and are in the workspace.
+    pub attachments: Vec<Attachment>,
+    /// Skills that are loaded without the model asking.
+    pub loads: Vec<LoadRequest>,
+}
+
+/// A skill that is loaded without the model asking.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoadRequest {
+    /// The skill.
+    pub skill: String,
+    /// Docs of it.
+    pub docs: Vec<String>,
+    /// All docs of it.
+    pub include_all_docs: bool,
+}
+
+/// How a turn went.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// How it ended.
+    pub ending: Ending,
+    /// What the model said last.
+    pub text: String,
+    /// The events of the turn.
+    pub events: Vec<Event>,
+}
+
+/// Something that happens in a turn, for whoever watches.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Progress<'a> {
+    /// A request is sent.
+    Asking,
+    /// The model says more.
+    Text(&'a str),
+    /// The model thinks more.
+    Reasoning(&'a str),
+    /// The request failed and is sent again; what was said so far is void.
+    Retrying(&'a str),
+    /// A tool is started.
+    Started(&'a Call),
+    /// A command writes something.
+    Output(&'a Call, Stream, &'a [u8]),
+    /// Something was added to the session.
+    Appended(&'a Event),
+}
+
+/// Whoever watches a turn.
+pub type Watcher = Arc<dyn Fn(&Progress<'_>) + Send + Sync>;
+
+/// Nobody watches.
+pub fn unwatched() -> Watcher {
+    Arc::new(|_| {})
+}
+
+/// Why a turn could not go on. The session has everything that happened until then.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum AgentError {
+    /// The model gave no reply.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The session cannot be read or written.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// A text that was shown once is gone.
+    #[error(transparent)]
+    Text(#[from] TextError),
+    /// The state cannot be changed like that.
+    #[error(transparent)]
+    State(#[from] DeltaError),
+    /// A skill that was to be loaded cannot be.
+    #[error("{0}")]
+    Load(String),
+    /// The conversation does not fit into the model, not even summarised.
+    #[error(
+        "the conversation does not fit into the model, not even summarised; start a new session"
+    )]
+    TooLong,
+    /// Nothing can be started.
+    #[error("a command cannot be started: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+impl fmt::Display for LoadMode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Turn => "turn",
+            Self::Once => "once",
+            Self::Session => "session",
+        })
+    }
+}

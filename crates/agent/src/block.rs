@@ -1,0 +1,123 @@
+//! How the text of a skill stands in a request.
+//!
+//! The headings are a contract: models were taught them, and the texts of earlier requests must come
+//! out the same for as long as a session lives. So everything here is a function of its arguments.
+
+use metier_skill::tokens;
+
+/// A doc with its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocText {
+    /// Its path in the skill.
+    pub path: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// The block that follows the loading of a skill: its body, and the docs that came with it.
+pub fn loaded(skill: &str, body: &str, docs: &[DocText], max_body_tokens: usize) -> String {
+    let body = page(skill, body, max_body_tokens);
+    let mut block = format!("[Loaded] {skill}\n\n{}\n\n", body.trim_end());
+    push_docs(&mut block, docs);
+    block
+}
+
+/// The block that follows the selection of docs: only those that are new.
+pub fn selected(docs: &[DocText]) -> String {
+    let mut block = String::new();
+    push_docs(&mut block, docs);
+    block
+}
+
+fn push_docs(block: &mut String, docs: &[DocText]) {
+    let names: Vec<&str> = docs.iter().map(|doc| doc.path.as_str()).collect();
+    let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    block.push_str("Docs loaded: ");
+    block.push_str(&names);
+    block.push('\n');
+    for doc in docs {
+        block.push_str(&format!("\n[Doc] {}\n\n{}\n", doc.path, doc.text.trim_end()));
+    }
+}
+
+/// The body, or as many of its first lines as fit, with where the rest is.
+fn page(skill: &str, body: &str, max_tokens: usize) -> String {
+    if tokens::count(body) <= max_tokens {
+        return body.to_owned();
+    }
+    let lines: Vec<&str> = body.split_inclusive('\n').collect();
+    // A body is at least as long as the sum of its lines less one token each; bisection is exact.
+    let fits = |count: usize| tokens::count(&lines[..count].concat()) <= max_tokens;
+    let mut shown = (0, lines.len());
+    while shown.1 - shown.0 > 1 {
+        let middle = usize::midpoint(shown.0, shown.1);
+        if fits(middle) {
+            shown.0 = middle;
+        } else {
+            shown.1 = middle;
+        }
+    }
+    let shown = shown.0;
+    let text = lines[..shown].concat();
+    format!(
+        "{}\n\n[This is not all: {shown} of {} lines of the instructions. Before you follow them, read on with \
+         read_file, file_name \"skill://{skill}/SKILL.md\", after the line that was last here.]",
+        text.trim_end(),
+        lines.len(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doc(path: &str, text: &str) -> DocText {
+        DocText { path: path.to_owned(), text: text.to_owned() }
+    }
+
+    #[test]
+    fn a_block_has_the_body_and_names_exactly_the_docs_it_has() {
+        insta::assert_snapshot!(
+            loaded("pdf", "# PDF\n\nDo this.\n\n", &[doc("a.md", "A\n"), doc("b/c.md", "C")], 100),
+            @r"
+        [Loaded] pdf
+
+        # PDF
+
+        Do this.
+
+        Docs loaded: a.md, b/c.md
+
+        [Doc] a.md
+
+        A
+
+        [Doc] b/c.md
+
+        C
+        "
+        );
+        insta::assert_snapshot!(loaded("pdf", "Do this.", &[], 100), @r"
+        [Loaded] pdf
+
+        Do this.
+
+        Docs loaded: none
+        ");
+        insta::assert_snapshot!(selected(&[doc("a.md", "A\n")]), @r"
+        Docs loaded: a.md
+
+        [Doc] a.md
+
+        A
+        ");
+    }
+
+    #[test]
+    fn a_body_that_is_too_long_is_cut_between_lines_and_says_so() {
+        let body: String = (1..=50).map(|line| format!("line {line} of the body\n")).collect();
+        let block = loaded("big", &body, &[], 40);
+        insta::assert_snapshot!(block);
+        assert!(tokens::count(&block) < 120);
+    }
+}

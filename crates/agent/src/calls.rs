@@ -1,0 +1,194 @@
+//! Running the calls of a reply: lookups one after the other, commands beside each other, results in the
+//! order of the calls.
+
+use futures_util::StreamExt;
+use futures_util::stream;
+use metier_model::ToolSpec;
+use metier_sandbox::Cancel;
+use metier_session::content::{Call, ToolResponse};
+use metier_session::{Content, Event, NewEvent, State};
+use metier_skill::library::Snapshot;
+use metier_workspace::SessionKey;
+use serde_json::{Value, json};
+use tracing::Instrument;
+
+use crate::agent::{Agent, AgentError, Progress};
+use crate::prompt;
+use crate::stop::Stop;
+use crate::thread::Thread;
+use crate::tools::read::{Shelves, read};
+use crate::tools::run::Prepared;
+use crate::tools::specs::name;
+use crate::tools::{Answer, Runs, Situation};
+
+/// The answer to a call that was not made because the turn was stopped.
+const STOPPED: &str = "the user stopped this";
+
+/// What becomes of a call.
+enum Plan {
+    Answered(Box<Answer>),
+    Run(Box<Prepared>),
+}
+
+/// The calls of one reply, with what they share.
+struct Round<'a> {
+    agent: &'a Agent,
+    thread: &'a Thread,
+    snapshot: &'a Snapshot,
+    runs: Runs,
+    tools: Vec<ToolSpec>,
+    stop: &'a Stop,
+}
+
+impl Agent {
+    /// Runs calls and writes down what came of each.
+    pub(crate) async fn run_tools(
+        &self,
+        thread: &mut Thread,
+        calls: Vec<Call>,
+        stop: &Stop,
+    ) -> Result<(), AgentError> {
+        let snapshot = self.library.snapshot();
+        let round = Round {
+            agent: self,
+            thread,
+            snapshot: &snapshot,
+            runs: self.runs(thread),
+            tools: prompt::tools_of(&thread.opening),
+            stop,
+        };
+        let answers = round.answer(&calls).await?;
+        let responses = calls.iter().zip(answers).map(|(call, answer)| self.response(call, answer));
+        let responses = responses.collect();
+        Ok(thread.append(responses).await?)
+    }
+
+    fn runs(&self, thread: &Thread) -> Runs {
+        let key = &thread.at.key;
+        Runs {
+            runner: self.runner.clone(),
+            key: SessionKey {
+                app: key.app().to_owned(),
+                user: key.user().to_owned(),
+                session: key.session().to_owned(),
+                generation: thread.at.generation,
+            },
+            load_first: self.settings.load_before_run,
+        }
+    }
+
+    /// What is written down of the answer to a call.
+    pub(crate) fn response(&self, call: &Call, answer: Answer) -> NewEvent {
+        let Answer { text, is_error, structured, loaded, state, digests, breaks } = answer;
+        let response = ToolResponse {
+            call: call.id.clone(),
+            tool: call.name.clone(),
+            text,
+            is_error,
+            structured,
+            loaded,
+            ..ToolResponse::default()
+        };
+        let mut event =
+            NewEvent::new(&self.name, Content::ToolResponse(response)).with_state(state);
+        for (skill, digest) in &digests {
+            event = event.with_digest(skill, digest);
+        }
+        match breaks {
+            Some((cause, stubbed)) => event.with_break(cause, stubbed),
+            None => event,
+        }
+    }
+}
+
+impl Round<'_> {
+    /// The answers to calls, in their order.
+    async fn answer(&self, calls: &[Call]) -> Result<Vec<Answer>, AgentError> {
+        let mut plans = Vec::new();
+        // What the lookups change is seen by the calls after them, though nothing is written down yet.
+        let (mut events, mut state) = (self.thread.events.clone(), self.thread.state.clone());
+        for call in calls {
+            self.thread.tell(&Progress::Started(call));
+            let plan = match self.plan(call, &events, &state).await {
+                Ok(plan) => plan,
+                Err(why) => Plan::Answered(Box::new(Answer::error(why))),
+            };
+            if let Plan::Answered(answer) = &plan {
+                let seq = events.last().map_or(1, |event| event.seq + 1);
+                let event = self.agent.response(call, (**answer).clone()).preview(seq);
+                state.apply(&event.state);
+                events.push(event);
+            }
+            plans.push(plan);
+        }
+        let working = calls.iter().zip(plans).map(|(call, plan)| self.carry_out(call, plan));
+        let working: Vec<_> = working.collect();
+        let most = self.agent.settings.parallel_tools.max(1);
+        let answers = stream::iter(working).buffered(most).collect::<Vec<_>>().await;
+        answers.into_iter().collect()
+    }
+
+    /// Looks something up, or prepares a command; else says what is wrong.
+    async fn plan(&self, call: &Call, events: &[Event], state: &State) -> Result<Plan, String> {
+        let at = Situation { events, state, ..self.agent.situation(self.thread, self.snapshot) };
+        let arguments = arguments_of(call)?;
+        let tools: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
+        let is_there = tools.contains(&call.name.as_str());
+        let answer = match call.name.as_str() {
+            // Weak models call a skill as if it were a tool.
+            skill if !is_there && at.usable(skill).is_ok() => at.load(&json!({ "skill": skill })),
+            _ if !is_there => Answer::unknown_tool(&call.name, &tools),
+            name::LOAD => at.load(&arguments),
+            name::SELECT_DOCS => at.select_docs(&arguments),
+            name::LIST_DOCS => at.list_docs(&arguments),
+            name::SEARCH => at.search(&arguments),
+            name::SKILL => at.load_single(&arguments),
+            name::READ_FILE | name::READ => read(&arguments, self.shelves(), &at).await,
+            name::RUN => return Ok(Plan::Run(Box::new(self.runs.prepare(&arguments, &at)?))),
+            name::EXEC => return Ok(Plan::Run(Box::new(self.runs.prepare_exec(&arguments, &at)?))),
+            _ => Answer::unknown_tool(&call.name, &tools),
+        };
+        Ok(Plan::Answered(Box::new(answer)))
+    }
+
+    fn shelves(&self) -> Shelves<'_> {
+        let runner = &self.agent.runner;
+        Shelves {
+            workspaces: &runner.workspaces,
+            key: &self.runs.key,
+            artifacts: &*runner.artifacts,
+        }
+    }
+
+    async fn carry_out(&self, call: &Call, plan: Plan) -> Result<Answer, AgentError> {
+        let prepared = match plan {
+            Plan::Answered(answer) => return Ok(*answer),
+            Plan::Run(prepared) => *prepared,
+        };
+        if self.stop.is_stopped() {
+            return Ok(Answer::error(STOPPED));
+        }
+        let cancel = Cancel::new()?;
+        let (watcher, told) = (self.thread.watcher(), call.clone());
+        let live = Box::new(move |stream, bytes: &[u8]| {
+            watcher(&Progress::Output(&told, stream, bytes));
+        });
+        let span = tracing::info_span!(
+            "execute_tool",
+            otel.name = format!("execute_tool {}", call.name),
+            gen_ai.tool.name = call.name,
+        );
+        let running = self.runs.run(prepared, live, cancel.clone()).instrument(span);
+        Ok(self.stop.cancelling(&cancel, running).await)
+    }
+}
+
+/// The arguments of a call; none are no arguments.
+fn arguments_of(call: &Call) -> Result<Value, String> {
+    if call.arguments.trim().is_empty() {
+        return Ok(json!({}));
+    }
+    serde_json::from_str(&call.arguments).map_err(|error| {
+        format!("the arguments of {} are not JSON: {error}; call it again", call.name)
+    })
+}

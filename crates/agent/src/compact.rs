@@ -1,0 +1,91 @@
+//! Compaction: older turns in fewer words, when the conversation no longer fits.
+//!
+//! The summary is an event that stands for what came before it. Text of skills that are still loaded is
+//! not summarised: it goes on at the summary.
+
+use metier_model::{Message, Request, ToolChoice};
+use metier_session::content::{Loaded, Summary};
+use metier_session::{BreakCause, Content, NewEvent};
+use metier_skill::tokens;
+
+use crate::agent::{Agent, AgentError};
+use crate::shelf::Shelf;
+use crate::shown::Window;
+use crate::stop::Stop;
+use crate::thread::Thread;
+
+/// What a model is asked for a summary.
+const ASK: &str = "Write a summary of this conversation for yourself, because it will be all you have of it: what the user \
+wants, in their words where they matter; what was done and found, with names of files, commands and figures; what is still to do. \
+No preamble. Do not repeat instructions of skills.";
+/// Tokens that a message costs beside its text.
+const PER_MESSAGE: usize = 4;
+
+impl Agent {
+    /// Whether a request is so long that older turns should be summarised first.
+    pub(crate) fn is_too_long(&self, request: &Request) -> bool {
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a share of a number of tokens"
+        )]
+        let most = (self.settings.context_tokens as f64 * self.settings.compact_at) as usize;
+        estimate(request) > most
+    }
+
+    /// Summarises what came before; says whether there was anything to summarise.
+    pub(crate) async fn compact(
+        &self,
+        thread: &mut Thread,
+        stop: &Stop,
+    ) -> Result<bool, AgentError> {
+        let Some(covers) = last_to_cover(thread) else { return Ok(false) };
+        let mut request = self.request(thread)?;
+        request.messages.push(Message::user(ASK));
+        request.tool_choice = ToolChoice::None;
+        let Some(reply) = self.exchange(thread, &request, stop).await? else { return Ok(false) };
+        let shelf = Shelf::read(&thread.state, &self.name);
+        let window = Window::of(&thread.events);
+        let mut loaded: Vec<Loaded> = Vec::new();
+        let covered = |id| thread.events.iter().any(|it| it.id == id && it.seq <= covers);
+        for shown in window.shown().filter(|it| covered(it.event) && shelf.has(&it.text.skill)) {
+            match loaded
+                .iter_mut()
+                .find(|it| it.skill == shown.text.skill && it.digest == shown.text.digest)
+            {
+                Some(known) => {
+                    known.body |= shown.text.body;
+                    known.docs.extend(shown.text.docs.iter().cloned());
+                }
+                None => loaded.push(shown.text.clone()),
+            }
+        }
+        let summary = Summary { text: reply.text(), covers, loaded, ..Summary::default() };
+        let event = NewEvent::new(&self.name, Content::Summary(summary))
+            .with_usage(self.usage_of(&reply))
+            .with_break(BreakCause::Compaction, Vec::new());
+        thread.append(vec![event]).await?;
+        Ok(true)
+    }
+}
+
+/// The last event before the last message of a person, if anything before it is not summarised yet.
+fn last_to_cover(thread: &Thread) -> Option<u64> {
+    let window = Window::of(&thread.events);
+    let is_user = |it: &&metier_session::Event| matches!(it.content, Content::User(_));
+    let last = window.events.iter().rfind(|it| is_user(it))?;
+    let first = window.events.first()?;
+    (first.seq < last.seq).then(|| last.seq - 1)
+}
+
+/// About how many tokens a request costs.
+pub(crate) fn estimate(request: &Request) -> usize {
+    let text = |message: &Message| match message {
+        Message::System(text) | Message::ToolResult { text, .. } => tokens::count(text),
+        other => tokens::count(&serde_json::to_string(other).unwrap_or_default()),
+    };
+    let messages: usize = request.messages.iter().map(|it| text(it) + PER_MESSAGE).sum();
+    let tools = serde_json::to_string(&request.tools).unwrap_or_default();
+    tokens::count(&request.system) + tokens::count(&tools) + messages
+}

@@ -1,0 +1,30 @@
+//! The agent: what a model is told and given, what happens with its calls, and what is written down.
+//!
+//! - [`prompt`] makes the beginning of a session, [`conversation`] every request that follows from its
+//!   events, with the text of skills where [`shown`] says it stands.
+//! - [`turn`] says what has to happen next; [`Agent::run`] does it; [`tools`] are what a model can call.
+//! - [`shelf`] reads and changes which skills are loaded; [`changes`] tells a model of a changed library.
+//!
+//! Nothing here prints, reads the environment or knows where skills are: a [`Library`] does.
+
+pub mod agent;
+pub mod block;
+mod calls;
+pub mod changes;
+mod compact;
+pub mod conversation;
+pub mod library;
+pub mod prompt;
+pub mod runner;
+pub mod shelf;
+pub mod shown;
+pub mod stop;
+pub mod texts;
+mod thread;
+pub mod tools;
+pub mod turn;
+
+pub use agent::{Agent, AgentError, AgentSettings, LoadMode, LoadRequest, Outcome, Progress, Task};
+pub use library::{Library, LibraryError};
+pub use stop::{Stop, Stopper, stop};
+pub use turn::Ending;

@@ -1,0 +1,116 @@
+//! The beginning of every request of a session: what the model is, which skills there are, and how its
+//! tools are used.
+//!
+//! It is made once and kept with the session, so that nothing that happens later, be it an edited
+//! skill or a new version of this program, changes the bytes that requests begin with.
+
+use metier_model::ToolSpec;
+use metier_session::Opening;
+use metier_skill::catalog::Format;
+use metier_skill::library::Snapshot;
+use serde_json::Value;
+
+use crate::conversation::Layout;
+use crate::tools::specs::ToolSet;
+
+/// What the agent is told of its job when nobody says otherwise.
+const INSTRUCTION: &str = "You are metier, an agent that does tasks with skills. When a skill covers the task, use it \
+rather than your own way. Say briefly what you did and name the files you made.";
+
+/// How the tools are used, in the sets with knowledge and runs.
+const GUIDANCE_FULL: &str = "Tooling and workspace guidance:
+- The list has summaries only. Call skill_load before you follow or run a skill; never guess its commands.
+- Load docs only when the instructions point to them: skill_list_docs, then skill_select_docs.
+- skill_run starts in the skill's folder, which is read-only, in a sandbox without network unless its result says otherwise.
+- The user's files are in $WORK_DIR/inputs. Write results to $OUTPUT_DIR (out/) and name them in outputs.globs.
+- Long output is shortened: read the rest with read_file and the ref in the result.
+- A failed command is a result: read stderr, correct it, do not repeat it unchanged.";
+
+/// The same without runs.
+const GUIDANCE_KNOWLEDGE: &str = "Tooling and workspace guidance:
+- The list has summaries only. Call skill_load before you follow a skill.
+- Load docs only when the instructions point to them: skill_list_docs, then skill_select_docs.
+- You cannot run commands: say what to run, or answer from the instructions.";
+
+/// What the set with files is told before its list.
+const FILES_SECTION: &str = "## Skills
+Before you answer, look at the descriptions below. If one clearly fits, read its SKILL.md at <location> with read and follow \
+it. Choose at most one, the most specific; read no other up front. Paths in it are relative to its folder. Commands run with exec.";
+
+/// What the beginning is made of.
+#[derive(Clone, Debug)]
+pub struct PromptSettings {
+    /// What the agent is told of its job.
+    pub instruction: Option<String>,
+    /// How the tools are used; empty says nothing.
+    pub guidance: Option<String>,
+    /// Which tools there are.
+    pub tools: ToolSet,
+    /// Tokens the catalog may cost.
+    pub catalog_tokens: usize,
+    /// Where text goes.
+    pub layout: Layout,
+    /// Whether a section about skills is left out.
+    pub is_minimal: bool,
+}
+
+/// The fields of an opening that the agent adds.
+const TOOLS_FIELD: &str = "tool_set";
+const LAYOUT_FIELD: &str = "layout";
+
+/// Makes the beginning.
+pub fn opening(settings: &PromptSettings, snapshot: &Snapshot) -> Opening {
+    let format = match settings.tools {
+        ToolSet::Files => Format::Xml,
+        _ => Format::Lines,
+    };
+    let has_skills = snapshot.entries.iter().any(metier_skill::library::Entry::is_model_visible);
+    let catalog = if has_skills && !settings.is_minimal {
+        snapshot.catalog(settings.catalog_tokens, format).text
+    } else {
+        String::new()
+    };
+    let instruction = settings.instruction.as_deref().unwrap_or(INSTRUCTION);
+    let guidance = settings.guidance.as_deref().unwrap_or(match settings.tools {
+        ToolSet::Full => GUIDANCE_FULL,
+        ToolSet::Knowledge => GUIDANCE_KNOWLEDGE,
+        ToolSet::Single | ToolSet::Files => "",
+    });
+    let in_system = match settings.tools {
+        ToolSet::Single => String::new(),
+        ToolSet::Files if !catalog.is_empty() => {
+            format!("{FILES_SECTION}\n\n{}", catalog.trim_end())
+        }
+        _ => catalog.trim_end().to_owned(),
+    };
+    let parts = [instruction.trim_end(), &in_system, guidance.trim_end()];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let tools = settings.tools.specs(&catalog);
+    let mut opening = Opening {
+        system: parts.join("\n\n"),
+        tools: serde_json::to_string(&tools).unwrap_or_default(),
+        catalog: snapshot.fingerprint().to_owned(),
+        ..Opening::default()
+    };
+    let mut keep = |name: &str, value: Value| opening.extra.insert(name.to_owned(), value);
+    keep(TOOLS_FIELD, serde_json::to_value(settings.tools).unwrap_or_default());
+    keep(LAYOUT_FIELD, serde_json::to_value(settings.layout).unwrap_or_default());
+    opening
+}
+
+/// The tools of a session.
+pub fn tools_of(opening: &Opening) -> Vec<ToolSpec> {
+    serde_json::from_str(&opening.tools).unwrap_or_default()
+}
+
+/// The tool set of a session.
+pub fn tool_set_of(opening: &Opening) -> ToolSet {
+    let kept = opening.extra.get(TOOLS_FIELD).cloned().unwrap_or_default();
+    serde_json::from_value(kept).unwrap_or_default()
+}
+
+/// Where text goes in a session.
+pub fn layout_of(opening: &Opening) -> Layout {
+    let kept = opening.extra.get(LAYOUT_FIELD).cloned().unwrap_or_default();
+    serde_json::from_value(kept).unwrap_or_default()
+}

@@ -1,0 +1,394 @@
+//! The runner: does what the turn says, and writes down what happened.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use metier_model::{Format, ModelError, Reply, ReplyEvent, ReplyPart, Request, StopReason};
+use metier_session::content::{
+    AssistantMessage, Call, Loaded, Part, Reasoning, StateUpdate, Text, UserMessage,
+};
+use metier_session::{BreakCause, Content, Delta, EventId, NewEvent, SessionKey, Usage};
+use metier_skill::library::Snapshot;
+use metier_skill::tokens;
+use serde_json::json;
+use tracing::Instrument;
+
+use crate::agent::{Agent, AgentError, LoadMode, Outcome, Progress, Task, Watcher};
+use crate::changes;
+use crate::conversation::Sources;
+use crate::prompt;
+use crate::shelf::Shelf;
+use crate::shown::Window;
+use crate::stop::Stop;
+use crate::thread::Thread;
+use crate::tools::{Answer, Situation};
+use crate::turn::{self, Ending, Step, last_turn};
+
+/// What a model is told before the last request of a turn.
+const LAST_REQUEST: &str = "This turn has no further request after this one. Answer now with what you have; calls are not run any more.";
+/// The answer to a call that was under way when the program ended.
+const INTERRUPTED: &str =
+    "This was interrupted, and nobody knows how far it came. Look before you call it again.";
+/// Who says things that neither a person nor the model said.
+const SYSTEM: &str = "system";
+
+/// What the loads of a task come to.
+#[derive(Default)]
+struct Declared {
+    loaded: Vec<Loaded>,
+    digests: BTreeMap<String, String>,
+}
+
+impl Agent {
+    /// Does a task in a session, which is begun if there is none of that name.
+    ///
+    /// # Errors
+    ///
+    /// When the model gives no reply or the session cannot be written. Everything until then is kept.
+    pub async fn run(
+        &self,
+        key: &SessionKey,
+        task: Task,
+        watcher: Watcher,
+        stop: &Stop,
+    ) -> Result<Outcome, AgentError> {
+        let snapshot = self.library.snapshot();
+        let mut thread = self.open(key, &snapshot, watcher).await?;
+        self.close_open_calls(&mut thread).await?;
+        let message = self.begin(&thread, task, &snapshot)?;
+        thread.append(message).await?;
+        self.drive(thread, stop).await
+    }
+
+    /// Goes on with the last turn of a session, if it was interrupted.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Agent::run`].
+    pub async fn resume(
+        &self,
+        key: &SessionKey,
+        watcher: Watcher,
+        stop: &Stop,
+    ) -> Result<Outcome, AgentError> {
+        let mut thread = self.open(key, &self.library.snapshot(), watcher).await?;
+        self.close_open_calls(&mut thread).await?;
+        self.drive(thread, stop).await
+    }
+
+    async fn open(
+        &self,
+        key: &SessionKey,
+        snapshot: &Snapshot,
+        watcher: Watcher,
+    ) -> Result<Thread, AgentError> {
+        let opening = || {
+            let mut opening = prompt::opening(&self.settings.prompt, snapshot);
+            changes::note(&mut opening, snapshot);
+            opening
+        };
+        Ok(Thread::open(Arc::clone(&self.sessions), key, opening, watcher).await?)
+    }
+
+    /// Answers calls that were under way when the program ended.
+    async fn close_open_calls(&self, thread: &mut Thread) -> Result<(), AgentError> {
+        let step = turn::next(last_turn(&thread.events), &self.settings.limits);
+        let (Step::RunTools(calls) | Step::RefuseTools(calls, _)) = step else { return Ok(()) };
+        let answers = calls.iter().map(|call| (call, Answer::error(INTERRUPTED)));
+        let events = answers.map(|(call, answer)| self.response(call, answer)).collect();
+        Ok(thread.append(events).await?)
+    }
+
+    /// What is written down when a person says something.
+    fn begin(
+        &self,
+        thread: &Thread,
+        task: Task,
+        snapshot: &Snapshot,
+    ) -> Result<Vec<NewEvent>, AgentError> {
+        let mut events = Vec::new();
+        if let Some(update) = changes::update(&thread.opening, &thread.events, snapshot) {
+            events.push(NewEvent::new(SYSTEM, Content::StateUpdate(update)));
+        }
+        let mut delta = Delta::new();
+        let shelf = Shelf::read(&thread.state, &self.name);
+        let mut stays = shelf.clone();
+        if self.settings.mode != LoadMode::Session {
+            delta = shelf.clear()?;
+            let mut state = thread.state.clone();
+            state.apply(&delta);
+            stays = Shelf::read(&state, &self.name);
+        }
+        let Declared { loaded, digests } = self.declared(thread, &task, snapshot, &mut delta)?;
+        let message = UserMessage {
+            text: task.text,
+            attachments: task.attachments,
+            loaded,
+            ..UserMessage::default()
+        };
+        let mut event =
+            NewEvent::new(thread.at.key.user(), Content::User(message)).with_state(delta);
+        for (skill, digest) in &digests {
+            event = event.with_digest(skill, digest);
+        }
+        let stubbed = self.too_much(thread, &stays)?;
+        if !stubbed.is_empty() {
+            event = event.with_break(BreakCause::Trimming, stubbed);
+        }
+        events.push(event);
+        Ok(events)
+    }
+
+    /// The loads that come with a task: all of them can be done, or none is.
+    fn declared(
+        &self,
+        thread: &Thread,
+        task: &Task,
+        snapshot: &Snapshot,
+        delta: &mut Delta,
+    ) -> Result<Declared, AgentError> {
+        let mut declared = Declared::default();
+        for load in &task.loads {
+            let mut state = thread.state.clone();
+            state.apply(delta);
+            let at = Situation { state: &state, ..self.situation(thread, snapshot) };
+            let arguments = json!({
+                "skill": load.skill, "docs": load.docs, "include_all_docs": load.include_all_docs,
+            });
+            let answer = at.load(&arguments);
+            if answer.is_error {
+                return Err(AgentError::Load(answer.text));
+            }
+            delta.merge(answer.state)?;
+            declared.digests.extend(answer.digests);
+            let loaded = answer.loaded.filter(|it| it.body || !it.docs.is_empty());
+            declared.loaded.extend(loaded);
+        }
+        Ok(declared)
+    }
+
+    /// Events whose text of skills that are not loaded any more has to go, the oldest first.
+    fn too_much(&self, thread: &Thread, shelf: &Shelf) -> Result<Vec<EventId>, AgentError> {
+        let window = Window::of(&thread.events);
+        let mut kept: Vec<(EventId, usize)> = Vec::new();
+        for shown in window.shown().filter(|it| !shelf.has(&it.text.skill)) {
+            let mut count = 0;
+            if shown.text.body {
+                count += tokens::count(&self.texts.body(&shown.text.skill, &shown.text.digest)?);
+            }
+            for doc in &shown.text.docs {
+                count +=
+                    tokens::count(&self.texts.doc(&shown.text.skill, &shown.text.digest, doc)?);
+            }
+            kept.push((shown.event, count));
+        }
+        let mut total: usize = kept.iter().map(|(_, count)| count).sum();
+        let mut gone = Vec::new();
+        for (event, count) in kept {
+            if total <= self.settings.retain_tokens {
+                break;
+            }
+            total -= count;
+            gone.push(event);
+        }
+        Ok(gone)
+    }
+
+    async fn drive(&self, mut thread: Thread, stop: &Stop) -> Result<Outcome, AgentError> {
+        let ending = loop {
+            if stop.is_stopped() {
+                self.close_open_calls(&mut thread).await?;
+                break Ending::Stopped;
+            }
+            match turn::next(last_turn(&thread.events), &self.settings.limits) {
+                Step::AskModel { is_last } => self.ask(&mut thread, is_last, stop).await?,
+                Step::RunTools(calls) => self.run_tools(&mut thread, calls, stop).await?,
+                Step::RefuseTools(calls, ending) => {
+                    let say = || Answer::error(format!("this was not run: {ending}"));
+                    let events = calls.iter().map(|call| self.response(call, say())).collect();
+                    thread.append(events).await?;
+                }
+                Step::Done(ending) => break ending,
+            }
+        };
+        let events = last_turn(&thread.events).to_vec();
+        let text = events.iter().rev().find_map(|event| match &event.content {
+            Content::Assistant(message) => Some(text_of(message)),
+            _ => None,
+        });
+        Ok(Outcome { ending, text: text.unwrap_or_default(), events })
+    }
+
+    async fn ask(&self, thread: &mut Thread, is_last: bool, stop: &Stop) -> Result<(), AgentError> {
+        if is_last && self.settings.limits.requests > 1 {
+            let text = Some(LAST_REQUEST.to_owned());
+            let update = StateUpdate { cause: "limit".to_owned(), text, ..StateUpdate::default() };
+            thread.append(vec![NewEvent::new(SYSTEM, Content::StateUpdate(update))]).await?;
+        }
+        let mut request = self.request(thread)?;
+        if self.is_too_long(&request) && self.compact(thread, stop).await? {
+            request = self.request(thread)?;
+        }
+        let reply = match self.exchange(thread, &request, stop).await {
+            Err(AgentError::Model(ModelError::ContextOverflow { .. })) => {
+                if !self.compact(thread, stop).await? {
+                    return Err(AgentError::TooLong);
+                }
+                request = self.request(thread)?;
+                self.exchange(thread, &request, stop).await?
+            }
+            reply => reply?,
+        };
+        let Some(reply) = reply else { return Ok(()) };
+        let event = self.reply(thread, reply)?;
+        Ok(thread.append(vec![event]).await?)
+    }
+
+    /// The request that follows from a session.
+    pub(crate) fn request(&self, thread: &Thread) -> Result<Request, AgentError> {
+        let shelf = Shelf::read(&thread.state, &self.name);
+        let conversation = Sources {
+            system: &thread.opening.system,
+            events: &thread.events,
+            shelf: &shelf,
+            layout: prompt::layout_of(&thread.opening),
+            texts: &*self.texts,
+        }
+        .conversation()?;
+        Ok(Request {
+            system: conversation.system,
+            messages: conversation.messages,
+            tools: prompt::tools_of(&thread.opening),
+            max_output_tokens: self.settings.max_output_tokens,
+            cache_key: Some(format!("{}-{}", thread.at.key.session(), thread.at.generation)),
+            ..Request::default()
+        })
+    }
+
+    /// Sends a request and passes on what comes; nothing if it was stopped.
+    pub(crate) async fn exchange(
+        &self,
+        thread: &Thread,
+        request: &Request,
+        stop: &Stop,
+    ) -> Result<Option<Reply>, AgentError> {
+        thread.tell(&Progress::Asking);
+        let span = tracing::info_span!(
+            "chat",
+            otel.name = format!("chat {}", self.model_name),
+            gen_ai.request.model = self.model_name,
+        );
+        let exchange = async {
+            let mut replies = self.model.stream(request).await?;
+            while let Some(event) = replies.next().await {
+                match event? {
+                    ReplyEvent::Text(text) => thread.tell(&Progress::Text(&text)),
+                    ReplyEvent::Reasoning(text) => thread.tell(&Progress::Reasoning(&text)),
+                    ReplyEvent::Retrying { cause, .. } => thread.tell(&Progress::Retrying(&cause)),
+                    ReplyEvent::Done(reply) => return Ok(Some(reply)),
+                    _ => {}
+                }
+            }
+            Err(ModelError::Interrupted { source: None })
+        };
+        tokio::select! {
+            reply = exchange.instrument(span) => Ok(reply?),
+            () = stop.stopped() => Ok(None),
+        }
+    }
+
+    /// What is written down of a reply.
+    fn reply(&self, thread: &Thread, reply: Reply) -> Result<NewEvent, AgentError> {
+        let usage = self.usage_of(&reply);
+        let message = AssistantMessage {
+            model: reply.model.unwrap_or_else(|| self.model_name.clone()),
+            stop_reason: Some(word(&reply.stop).to_owned()),
+            parts: reply.parts.into_iter().map(part).collect(),
+            ..AssistantMessage::default()
+        };
+        let event = NewEvent::new(&self.name, Content::Assistant(message)).with_usage(usage);
+        if self.settings.mode != LoadMode::Once {
+            return Ok(event);
+        }
+        // What was to be in one request only has been in one.
+        let shelf = Shelf::read(&thread.state, &self.name);
+        let window = Window::of(&thread.events);
+        let shown: Vec<EventId> = window.shown().map(|it| it.event).collect();
+        let event = event.with_state(shelf.clear()?);
+        Ok(if shown.is_empty() { event } else { event.with_break(BreakCause::Once, shown) })
+    }
+
+    /// What a reply cost.
+    pub(crate) fn usage_of(&self, reply: &Reply) -> Usage {
+        Usage {
+            model: self.model_name.clone(),
+            input_tokens: reply.usage.input,
+            cached_input_tokens: reply.usage.cached_input,
+            cache_write_tokens: reply.usage.cache_write,
+            output_tokens: reply.usage.output,
+            reasoning_tokens: reply.usage.reasoning,
+            ..Usage::default()
+        }
+    }
+
+    /// What tools depend on.
+    pub(crate) fn situation<'a>(
+        &'a self,
+        thread: &'a Thread,
+        snapshot: &'a Snapshot,
+    ) -> Situation<'a> {
+        Situation {
+            agent: &self.name,
+            library: &*self.library,
+            snapshot,
+            workspaces: &self.runner.workspaces,
+            texts: &*self.texts,
+            events: &thread.events,
+            state: &thread.state,
+            max_loaded: self.settings.max_loaded_skills,
+        }
+    }
+}
+
+/// Why a model stopped, as events say it.
+fn word(stop: &StopReason) -> &'static str {
+    match stop {
+        StopReason::End => turn::stop::END,
+        StopReason::Calls => turn::stop::CALLS,
+        StopReason::Length => turn::stop::LENGTH,
+        StopReason::Refusal(_) => turn::stop::REFUSAL,
+        StopReason::Filtered => turn::stop::FILTERED,
+        _ => turn::stop::OTHER,
+    }
+}
+
+fn part(part: ReplyPart) -> Part {
+    match part {
+        ReplyPart::Text(text) => Part::Text(Text { text, ..Text::default() }),
+        ReplyPart::Reasoning { opaque, .. } => {
+            let (provider, json) = match opaque {
+                Some(opaque) => (name_of(opaque.format), opaque.json),
+                None => (String::new(), String::new()),
+            };
+            Part::Reasoning(Reasoning { provider, json, ..Reasoning::default() })
+        }
+        ReplyPart::Call { id, name, arguments } => {
+            Part::Call(Call { id, name, arguments, ..Call::default() })
+        }
+        _ => Part::Text(Text::default()),
+    }
+}
+
+/// What events call a format.
+fn name_of(format: Format) -> String {
+    let name = serde_json::to_value(format).unwrap_or_default();
+    name.as_str().unwrap_or_default().to_owned()
+}
+
+fn text_of(message: &AssistantMessage) -> String {
+    let texts = message.parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text.text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}

@@ -1,0 +1,59 @@
+//! What a tool answers.
+
+use std::collections::BTreeMap;
+
+use metier_session::content::Loaded;
+use metier_session::{BreakCause, Delta, EventId};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Marks the answer to a call of a tool that does not exist, for the loop guard.
+const UNKNOWN_TOOL: &str = "unknown_tool";
+
+/// What a tool answers: for the model, for renderers, and for the session.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// What the model reads.
+    pub text: String,
+    /// Whether it says that something went wrong.
+    pub is_error: bool,
+    /// The same for renderers.
+    pub structured: Value,
+    /// Text of a skill that belongs to it.
+    pub loaded: Option<Loaded>,
+    /// What changes in the state.
+    pub state: Delta,
+    /// Skills that took part, with their trees.
+    pub digests: BTreeMap<String, String>,
+    /// Text that requests lose because of it.
+    pub breaks: Option<(BreakCause, Vec<EventId>)>,
+}
+
+impl Answer {
+    /// An answer in words.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    /// An answer that says what went wrong and what to do.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_error: true, ..Self::default() }
+    }
+
+    /// An answer that is JSON, for the model and for renderers.
+    pub fn json(value: &impl Serialize) -> Self {
+        let structured = serde_json::to_value(value).unwrap_or_default();
+        Self { text: structured.to_string(), structured, ..Self::default() }
+    }
+
+    /// The answer to a call of a tool that does not exist.
+    pub fn unknown_tool(name: &str, tools: &[&str]) -> Self {
+        let text = format!("there is no tool `{name}`; the tools are: {}", tools.join(", "));
+        Self { structured: json!({ "error": UNKNOWN_TOOL }), ..Self::error(text) }
+    }
+}
+
+/// Whether a structured answer is that of a tool that does not exist.
+pub(crate) fn is_unknown_tool(structured: &Value) -> bool {
+    structured.get("error").and_then(Value::as_str) == Some(UNKNOWN_TOOL)
+}

@@ -1,0 +1,370 @@
+//! The tools by which a model gets at knowledge: loading skills, selecting, listing and finding docs.
+//!
+//! They are quick and depend on what is loaded already, so they are answered one after the other, in
+//! the order of the calls, each knowing what the ones before it changed.
+
+use metier_session::content::Loaded;
+use metier_session::{BreakCause, Event, State};
+use metier_skill::library::{Entry, Snapshot};
+use metier_skill::search::{Document, Index};
+use metier_workspace::Workspaces;
+use metier_workspace::stage::stage;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::conversation::stub;
+use crate::library::{Library, nearest};
+use crate::shelf::{Selection, Shelf};
+use crate::shown::Window;
+use crate::texts::Texts;
+use crate::tools::answer::Answer;
+
+/// Names that are suggested for one that is wrong.
+const SUGGESTIONS: usize = 3;
+/// Skills that a search gives when nobody says how many.
+const DEFAULT_HITS: usize = 8;
+/// Most skills that a search gives.
+const MAX_HITS: usize = 50;
+
+/// What the answers depend on.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation<'a> {
+    /// Who asks.
+    pub agent: &'a str,
+    /// The skills there are.
+    pub library: &'a dyn Library,
+    /// The same skills, at the moment the calls were made.
+    pub snapshot: &'a Snapshot,
+    /// Where trees are staged.
+    pub workspaces: &'a Workspaces,
+    /// Where texts come from.
+    pub texts: &'a dyn Texts,
+    /// Everything that happened, the answers to earlier calls of this reply included.
+    pub events: &'a [Event],
+    /// The state after that.
+    pub state: &'a State,
+    /// Most skills that are loaded at once.
+    pub max_loaded: Option<usize>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LoadArguments {
+    skill: String,
+    #[serde(default)]
+    docs: Vec<String>,
+    #[serde(default)]
+    include_all_docs: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SingleArguments {
+    skill_name: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SelectArguments {
+    skill: String,
+    #[serde(default)]
+    docs: Vec<String>,
+    #[serde(default)]
+    include_all_docs: bool,
+    #[serde(default)]
+    mode: SelectMode,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SelectMode {
+    Add,
+    #[default]
+    Replace,
+    Clear,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListArguments {
+    skill: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SearchArguments {
+    query: String,
+    #[serde(default)]
+    limit: Option<usize>,
+}
+
+/// The selection after a call, as the model reads it.
+#[derive(Debug, Serialize)]
+struct Selected<'a> {
+    skill: &'a str,
+    selected_docs: &'a [String],
+    include_all_docs: bool,
+    mode: SelectMode,
+}
+
+#[derive(Debug, Serialize)]
+struct Found<'a> {
+    name: &'a str,
+    description: &'a str,
+    score: f32,
+}
+
+/// A tree that is staged, with what it has.
+struct Staged {
+    digest: String,
+    docs: Vec<String>,
+}
+
+impl Situation<'_> {
+    /// `skill_load`: the body of a skill, and docs with it.
+    pub fn load(&self, arguments: &Value) -> Answer {
+        match LoadArguments::deserialize(arguments) {
+            Ok(arguments) => self.load_skill(&arguments).unwrap_or_else(Answer::error),
+            Err(error) => Answer::error(format!("the arguments of skill_load are wrong: {error}")),
+        }
+    }
+
+    /// `skill` of the set with one tool: the body of a skill and where its files are.
+    pub fn load_single(&self, arguments: &Value) -> Answer {
+        let name = match SingleArguments::deserialize(arguments) {
+            Ok(arguments) => arguments.skill_name,
+            Err(error) => {
+                return Answer::error(format!("the arguments of skill are wrong: {error}"));
+            }
+        };
+        let loading = LoadArguments { skill: name, docs: Vec::new(), include_all_docs: false };
+        let mut answer = self.load_skill(&loading).unwrap_or_else(Answer::error);
+        if answer.is_error {
+            return answer;
+        }
+        let name = &loading.skill;
+        let Some(loaded) = &answer.loaded else {
+            return Answer::text(format!("skill '{name}' is already active"));
+        };
+        let directory = format!("skills/{}", loaded.skill);
+        answer.structured = serde_json::json!({ "skill_name": name, "directory": directory });
+        answer.text = format!("Skill: {name}\nDirectory: {directory}");
+        answer
+    }
+
+    /// `skill_select_docs`: which docs of a skill are shown.
+    pub fn select_docs(&self, arguments: &Value) -> Answer {
+        match SelectArguments::deserialize(arguments) {
+            Ok(arguments) => self.select(&arguments).unwrap_or_else(Answer::error),
+            Err(error) => {
+                Answer::error(format!("the arguments of skill_select_docs are wrong: {error}"))
+            }
+        }
+    }
+
+    /// `skill_list_docs`: the docs of a skill.
+    pub fn list_docs(&self, arguments: &Value) -> Answer {
+        match ListArguments::deserialize(arguments) {
+            Ok(arguments) => self.list(&arguments.skill).unwrap_or_else(Answer::error),
+            Err(error) => {
+                Answer::error(format!("the arguments of skill_list_docs are wrong: {error}"))
+            }
+        }
+    }
+
+    /// `skill_search`: skills that fit a question.
+    pub fn search(&self, arguments: &Value) -> Answer {
+        match SearchArguments::deserialize(arguments) {
+            Ok(arguments) => {
+                let limit = arguments.limit.unwrap_or(DEFAULT_HITS).min(MAX_HITS);
+                Answer::json(&find(self.snapshot, &arguments.query, limit))
+            }
+            Err(error) => {
+                Answer::error(format!("the arguments of skill_search are wrong: {error}"))
+            }
+        }
+    }
+
+    fn load_skill(&self, arguments: &LoadArguments) -> Result<Answer, String> {
+        let entry = self.usable(&arguments.skill)?;
+        let skill = entry.name.as_str();
+        let staged = self.stage(entry)?;
+        let shelf = Shelf::read(self.state, self.agent);
+        let before = shelf.selection(skill);
+        let asked = staged.selection(skill, &arguments.docs, arguments.include_all_docs)?;
+        let selection = match &asked {
+            Some(asked) => asked.clone(),
+            None => before.cloned().unwrap_or_default(),
+        };
+        let window = Window::of(self.events);
+        let body = !window.shows_body(skill, &staged.digest);
+        let docs = staged.unseen(skill, &selection, &window);
+        if before == Some(&selection) && !body && docs.is_empty() {
+            return Ok(Answer::text(format!("already loaded: {skill} (its text is above)")));
+        }
+        let text = if body { stub(skill) } else { format!("{} (its text is above)", stub(skill)) };
+        let answer =
+            Answer { loaded: Some(staged.loaded(skill, body, docs)), ..Answer::text(text) };
+        self.shelve(answer, skill, &selection, &staged)
+    }
+
+    fn select(&self, arguments: &SelectArguments) -> Result<Answer, String> {
+        let entry = self.usable(&arguments.skill)?;
+        let skill = entry.name.as_str();
+        let shelf = Shelf::read(self.state, self.agent);
+        let Some(before) = shelf.selection(skill) else {
+            return Err(format!("`{skill}` is not loaded; call skill_load first"));
+        };
+        let staged = self.stage(entry)?;
+        let asked = staged
+            .selection(skill, &arguments.docs, arguments.include_all_docs)?
+            .unwrap_or_default();
+        let selection = match (arguments.mode, before) {
+            (SelectMode::Clear, _) => Selection::default(),
+            // From every doc only `clear` narrows.
+            (SelectMode::Add | SelectMode::Replace, Selection::All) => Selection::All,
+            (SelectMode::Add, before) => before.with(&asked),
+            (SelectMode::Replace, _) => asked,
+        };
+        let docs = staged.unseen(skill, &selection, &Window::of(self.events));
+        let (selected_docs, include_all_docs): (&[String], bool) = match &selection {
+            Selection::All => (&[], true),
+            Selection::Docs(docs) => (docs, false),
+        };
+        let mode = arguments.mode;
+        let answer = Answer {
+            loaded: (!docs.is_empty()).then(|| staged.loaded(skill, false, docs)),
+            ..Answer::json(&Selected { skill, selected_docs, include_all_docs, mode })
+        };
+        self.shelve(answer, skill, &selection, &staged)
+    }
+
+    fn list(&self, skill: &str) -> Result<Answer, String> {
+        let entry = self.usable(skill)?;
+        Ok(Answer::json(&self.stage(entry)?.docs))
+    }
+
+    /// Notes in the state what is loaded, and makes room for it.
+    fn shelve(
+        &self,
+        mut answer: Answer,
+        skill: &str,
+        selection: &Selection,
+        staged: &Staged,
+    ) -> Result<Answer, String> {
+        let say = |error: metier_session::DeltaError| error.to_string();
+        answer.state = Shelf::read(self.state, self.agent).put(skill, selection).map_err(say)?;
+        answer.digests.insert(skill.to_owned(), staged.digest.clone());
+        let Some(most) = self.max_loaded else { return Ok(answer) };
+        let mut state = self.state.clone();
+        state.apply(&answer.state);
+        let shelf = Shelf::read(&state, self.agent);
+        let gone = shelf.beyond(most.max(1));
+        if gone.is_empty() {
+            return Ok(answer);
+        }
+        answer.state.merge(shelf.take(&gone).map_err(say)?).map_err(say)?;
+        let shown = Window::of(self.events);
+        let stubbed = shown.shown().filter(|it| gone.contains(&it.text.skill.as_str()));
+        answer.breaks = Some((BreakCause::Eviction, stubbed.map(|it| it.event).collect()));
+        Ok(answer)
+    }
+
+    /// The skill of a name, if a model may use it; else what to do.
+    pub(crate) fn usable(&self, name: &str) -> Result<&Entry, String> {
+        let entry = self.snapshot.find(name).filter(|entry| entry.manifest.invocation.by_model);
+        let Some(entry) = entry else {
+            let names = nearest(self.snapshot, name, SUGGESTIONS);
+            return Err(match names.is_empty() {
+                true => format!("there is no skill `{name}`, and no other that may be used"),
+                false => {
+                    format!("there is no skill `{name}`; the nearest are: {}", names.join(", "))
+                }
+            });
+        };
+        if entry.verdict.is_eligible() {
+            return Ok(entry);
+        }
+        let why: Vec<String> = entry.verdict.blocks.iter().map(ToString::to_string).collect();
+        Err(format!("`{name}` cannot be used here: {}", why.join("; ")))
+    }
+
+    fn stage(&self, entry: &Entry) -> Result<Staged, String> {
+        let tree = self.library.tree(entry).map_err(|error| error.to_string())?;
+        stage(self.workspaces, &tree).map_err(|error| error.to_string())?;
+        let docs = self.texts.docs(&tree.name, &tree.digest).map_err(|error| error.to_string())?;
+        Ok(Staged { digest: tree.digest, docs })
+    }
+}
+
+impl Staged {
+    /// What was asked for, if anything was.
+    fn selection(
+        &self,
+        skill: &str,
+        docs: &[String],
+        all: bool,
+    ) -> Result<Option<Selection>, String> {
+        if all {
+            return Ok(Some(Selection::All));
+        }
+        if docs.is_empty() {
+            return Ok(None);
+        }
+        let unknown: Vec<&str> =
+            docs.iter().map(String::as_str).filter(|doc| !self.has(doc)).collect();
+        if unknown.is_empty() {
+            return Ok(Some(Selection::default().with(&Selection::Docs(docs.to_vec()))));
+        }
+        let there = if self.docs.is_empty() { "none".to_owned() } else { self.docs.join(", ") };
+        Err(format!(
+            "`{skill}` has no doc {}; its docs are: {there}. Nothing was loaded",
+            unknown.iter().map(|doc| format!("`{doc}`")).collect::<Vec<_>>().join(", "),
+        ))
+    }
+
+    fn has(&self, doc: &str) -> bool {
+        self.docs.iter().any(|it| it == doc)
+    }
+
+    /// The docs of a selection that requests do not contain yet.
+    fn unseen(&self, skill: &str, selection: &Selection, window: &Window<'_>) -> Vec<String> {
+        let docs = match selection {
+            Selection::All => &self.docs,
+            Selection::Docs(docs) => docs,
+        };
+        let is_new = |doc: &&String| self.has(doc) && !window.shows_doc(skill, &self.digest, doc);
+        docs.iter().filter(is_new).cloned().collect()
+    }
+
+    fn loaded(&self, skill: &str, body: bool, docs: Vec<String>) -> Loaded {
+        Loaded {
+            skill: skill.to_owned(),
+            digest: self.digest.clone(),
+            body,
+            docs,
+            ..Loaded::default()
+        }
+    }
+}
+
+/// Skills a model may use that fit a question, the best first.
+fn find<'a>(snapshot: &'a Snapshot, query: &str, limit: usize) -> Vec<Found<'a>> {
+    let visible: Vec<&Entry> =
+        snapshot.entries.iter().filter(|entry| entry.is_model_visible()).collect();
+    let index = Index::new(visible.iter().map(|entry| Document {
+        name: entry.name.as_str(),
+        description: &entry.manifest.description,
+        headings: &[],
+    }));
+    let hits = index.search(query, limit);
+    let found = hits.into_iter().map(|hit| {
+        let entry = visible[hit.document];
+        Found {
+            name: entry.name.as_str(),
+            description: &entry.manifest.description,
+            score: (hit.score * 100.0).round() / 100.0,
+        }
+    });
+    found.collect()
+}

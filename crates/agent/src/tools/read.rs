@@ -1,0 +1,177 @@
+//! `read_file`: a text by lines, from the workspace, from artifacts or from skills.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+
+use metier_workspace::artifact::{ArtifactRef, ArtifactStore, Owner};
+use metier_workspace::path::{Inside, Meaning, resolve};
+use metier_workspace::{SessionKey, Workspaces};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::io::AsyncReadExt;
+
+use crate::conversation::digest_of;
+use crate::tools::answer::Answer;
+use crate::tools::knowledge::Situation;
+
+/// Lines that are given when nobody says how many.
+const DEFAULT_LINES: usize = 400;
+/// Most bytes that are given.
+const MAX_BYTES: usize = 48 << 10;
+/// Largest file that is looked at, in bytes.
+const MAX_FILE: u64 = 64 << 20;
+
+/// Where files are read from, beside skills.
+#[derive(Clone, Copy, Debug)]
+pub struct Shelves<'a> {
+    /// Where workspaces are.
+    pub workspaces: &'a Workspaces,
+    /// Whose workspace it is.
+    pub key: &'a SessionKey,
+    /// Where artifacts are.
+    pub artifacts: &'a dyn ArtifactStore,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    #[serde(alias = "path")]
+    file_name: String,
+    #[serde(default)]
+    start_line: Option<usize>,
+    #[serde(default)]
+    num_lines: Option<usize>,
+}
+
+/// A part of a file, for renderers.
+#[derive(Debug, Serialize)]
+struct Part<'a> {
+    file_name: &'a str,
+    start_line: usize,
+    lines: usize,
+    total_lines: usize,
+    truncated: bool,
+}
+
+/// Answers a call.
+pub async fn read(arguments: &Value, shelves: Shelves<'_>, at: &Situation<'_>) -> Answer {
+    let arguments = match Arguments::deserialize(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            return Answer::error(format!("the arguments of read_file are wrong: {error}"));
+        }
+    };
+    let content = match open(&arguments.file_name, shelves, at).await {
+        Ok(content) => content,
+        Err(why) => {
+            return Answer::error(format!("`{}` cannot be read: {why}", arguments.file_name));
+        }
+    };
+    numbered(&arguments, content)
+}
+
+type Content = Box<dyn Read + Send>;
+
+async fn open(name: &str, shelves: Shelves<'_>, at: &Situation<'_>) -> Result<Content, String> {
+    if name.starts_with("artifact://") {
+        return artifact(name, shelves).await;
+    }
+    if let Some(path) = name.strip_prefix("skill://") {
+        return of_skill(path, at);
+    }
+    let path = name.strip_prefix("workspace://").unwrap_or(name);
+    let workspace = shelves.workspaces.workspace(shelves.key).map_err(|error| error.to_string())?;
+    let root = Inside::default();
+    let place = |path: &str| resolve(path, Meaning { base: &root, run: &root });
+    let opened = place(path)
+        .map_err(|error| error.to_string())
+        .and_then(|place| workspace.open_file(&place).map_err(|error| error.to_string()));
+    // What a skill calls `inputs/` is a folder of the workspace's own.
+    let input = path.strip_prefix("inputs/").map(|rest| format!("work/inputs/{rest}"));
+    let opened = match (opened, input) {
+        (Err(_), Some(input)) => place(&input)
+            .map_err(|error| error.to_string())
+            .and_then(|place| workspace.open_file(&place).map_err(|error| error.to_string())),
+        (opened, _) => opened,
+    };
+    opened.map(|file| Box::new(file.take(MAX_FILE)) as Content)
+}
+
+async fn artifact(name: &str, shelves: Shelves<'_>) -> Result<Content, String> {
+    let reference = ArtifactRef::parse(name).map_err(|error| error.to_string())?;
+    let SessionKey { app, user, session, .. } = shelves.key;
+    let owner = Owner::new(app, user, session).map_err(|error| error.to_string())?;
+    let loaded = shelves.artifacts.load(&reference.key(&owner), reference.version()).await;
+    let loaded = loaded.map_err(|error| error.to_string())?;
+    let mut content = Vec::new();
+    let mut limited = loaded.content.take(MAX_FILE);
+    limited.read_to_end(&mut content).await.map_err(|error| error.to_string())?;
+    Ok(Box::new(std::io::Cursor::new(content)))
+}
+
+/// A file of a skill, of the version that was loaded if one was.
+fn of_skill(path: &str, at: &Situation<'_>) -> Result<Content, String> {
+    let (name, inside) = path.split_once('/').unwrap_or((path, "SKILL.md"));
+    let entry = at.usable(name)?;
+    let loaded = digest_of(at.events, name).and_then(|it| at.workspaces.staged(name, it));
+    let folder = match loaded {
+        Some(folder) => folder,
+        None => at.library.tree(entry).map_err(|error| error.to_string())?.folder,
+    };
+    let tree = metier_skill::files::list(&folder).map_err(|error| error.to_string())?;
+    // Only what is listed belongs to the skill; links that lead elsewhere are not listed.
+    if tree.find(inside).is_none() {
+        return Err(format!("`{name}` has no such file"));
+    }
+    let file = File::open(folder.join(inside)).map_err(|error| error.to_string())?;
+    Ok(Box::new(file.take(MAX_FILE)))
+}
+
+/// The lines that were asked for, each with its number.
+fn numbered(arguments: &Arguments, content: Content) -> Answer {
+    let first = arguments.start_line.unwrap_or(1).max(1);
+    let most = arguments.num_lines.unwrap_or(DEFAULT_LINES).max(1);
+    let mut reader = BufReader::new(content);
+    let (mut text, mut shown, mut total, mut is_full) = (String::new(), 0, 0, false);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match reader.read_until(b'\n', &mut line) {
+            Ok(0) => break,
+            Ok(_) => total += 1,
+            Err(error) => return Answer::error(format!("it cannot be read to its end: {error}")),
+        }
+        if line.contains(&0) {
+            let name = &arguments.file_name;
+            return Answer::error(format!("`{name}` is not a text; use a command to look into it"));
+        }
+        if total < first || shown == most || is_full {
+            continue;
+        }
+        let words = String::from_utf8_lossy(&line);
+        let numbered = format!("{total}: {}\n", words.trim_end_matches(['\n', '\r']));
+        is_full = text.len() + numbered.len() > MAX_BYTES && !text.is_empty();
+        if !is_full {
+            text.push_str(&numbered);
+            shown += 1;
+        }
+    }
+    let truncated = first + shown <= total;
+    if truncated {
+        text.push_str(&format!(
+            "({shown} of {total} lines; read on from line {})\n",
+            first + shown
+        ));
+    }
+    if total == 0 {
+        "(the file is empty)\n".clone_into(&mut text);
+    }
+    let part = Part {
+        file_name: &arguments.file_name,
+        start_line: first,
+        lines: shown,
+        total_lines: total,
+        truncated,
+    };
+    Answer { structured: serde_json::to_value(part).unwrap_or_default(), ..Answer::text(text) }
+}

@@ -1,0 +1,239 @@
+//! The turn: what has to happen next, as a function of what has happened.
+//!
+//! A turn begins with a message of a person and ends when the model has nothing more to ask for. This
+//! module does no I/O and keeps nothing: given the events of a turn it says what to do next, so a
+//! turn that was interrupted anywhere goes on by asking again. Talking to models, running tools and
+//! appending events belongs to the [runner](crate::runner).
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use metier_session::content::{AssistantMessage, Call, Part, ToolResponse};
+use metier_session::{Content, Event};
+
+use crate::tools::answer::is_unknown_tool;
+
+/// How much one turn may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TurnLimits {
+    /// Requests to the model.
+    pub requests: usize,
+    /// Tokens, read and written, over all requests; what came from a cache counts too.
+    pub tokens: Option<u64>,
+    /// How often the same call may give the same result before the turn ends.
+    pub repeats: usize,
+    /// How many replies in a row may call nothing but tools that do not exist.
+    pub unknown_tools: usize,
+}
+
+impl Default for TurnLimits {
+    fn default() -> Self {
+        Self { requests: 50, tokens: None, repeats: 4, unknown_tools: 3 }
+    }
+}
+
+/// What has to happen next.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub enum Step {
+    /// Send the conversation to the model and append its reply.
+    AskModel {
+        /// Whether the turn has no request left after this one, which the model should know.
+        is_last: bool,
+    },
+    /// Run these calls and append a response to each.
+    RunTools(Vec<Call>),
+    /// Append a response to each of these calls that says why they are not run.
+    RefuseTools(Vec<Call>, Ending),
+    /// Nothing: the turn is over.
+    Done(Ending),
+}
+
+/// How a turn ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ending {
+    /// The model has answered.
+    Answered,
+    /// It refused.
+    Refused,
+    /// Its answer became too long and is not whole.
+    CutOff,
+    /// The provider cut off what it said.
+    Filtered,
+    /// It used up the requests of a turn.
+    OutOfRequests,
+    /// It used up the tokens of a turn.
+    OutOfTokens,
+    /// It made the same call again and again, with the same result.
+    Looping {
+        /// The tool it called.
+        tool: String,
+    },
+    /// It called nothing but tools that do not exist.
+    UnknownTools,
+    /// It was stopped from outside.
+    Stopped,
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Answered => formatter.write_str("the model has answered"),
+            Self::Refused => formatter.write_str("the model refused"),
+            Self::CutOff => formatter.write_str("the answer became too long and is not whole"),
+            Self::Filtered => formatter.write_str("the provider cut off the answer"),
+            Self::OutOfRequests => formatter.write_str("the turn has no request left"),
+            Self::OutOfTokens => formatter.write_str("the turn has no tokens left"),
+            Self::Looping { tool } => {
+                write!(formatter, "the model called `{tool}` again and again with the same result")
+            }
+            Self::UnknownTools => {
+                formatter.write_str("the model called only tools that do not exist")
+            }
+            Self::Stopped => formatter.write_str("it was stopped"),
+        }
+    }
+}
+
+/// Why a model stopped, as events say it.
+pub mod stop {
+    /// It had said what it wanted to say.
+    pub const END: &str = "end";
+    /// It waits for the results of its calls.
+    pub const CALLS: &str = "calls";
+    /// The reply became too long.
+    pub const LENGTH: &str = "length";
+    /// It refused.
+    pub const REFUSAL: &str = "refusal";
+    /// The provider cut it off.
+    pub const FILTERED: &str = "filtered";
+    /// Something else.
+    pub const OTHER: &str = "other";
+}
+
+/// What has to happen next in a turn with these events, of which the first is what a person said.
+pub fn next(events: &[Event], limits: &TurnLimits) -> Step {
+    let mut turn = Turn::default();
+    for event in events {
+        turn.used +=
+            event.usage.as_ref().map_or(0, |usage| usage.input_tokens + usage.output_tokens);
+        match &event.content {
+            Content::Assistant(message) => turn.reply(message),
+            Content::ToolResponse(response) => turn.response(response),
+            _ => {}
+        }
+    }
+    turn.next(limits)
+}
+
+/// What matters of the events of a turn.
+#[derive(Default)]
+struct Turn<'a> {
+    requests: usize,
+    used: u64,
+    /// The last reply.
+    reply: Option<&'a AssistantMessage>,
+    /// Calls of the last reply that nobody has answered yet.
+    open: Vec<&'a Call>,
+    /// Calls of the last reply.
+    calls: Vec<&'a Call>,
+    /// How often each call gave its last result, in a row.
+    repeats: BTreeMap<(&'a str, &'a str), (&'a str, usize)>,
+    /// Replies in a row of which no call met a tool.
+    unknown: usize,
+    met_a_tool: bool,
+}
+
+impl<'a> Turn<'a> {
+    fn reply(&mut self, message: &'a AssistantMessage) {
+        self.requests += 1;
+        self.calls = calls_of(message).collect();
+        self.open.clone_from(&self.calls);
+        self.reply = Some(message);
+        self.met_a_tool = false;
+    }
+
+    fn response(&mut self, response: &'a ToolResponse) {
+        let Some(index) = self.open.iter().position(|call| call.id == response.call) else {
+            return;
+        };
+        let call = self.open.remove(index);
+        let known = (response.text.as_str(), 0);
+        let (text, count) = self.repeats.entry((&call.name, &call.arguments)).or_insert(known);
+        if *text != response.text {
+            (*text, *count) = (&response.text, 0);
+        }
+        *count += 1;
+        self.met_a_tool |= !is_unknown_tool(&response.structured);
+        if self.open.is_empty() {
+            self.unknown = if self.met_a_tool { 0 } else { self.unknown + 1 };
+        }
+    }
+
+    fn next(&self, limits: &TurnLimits) -> Step {
+        let Some(reply) = self.reply else {
+            return Step::AskModel { is_last: limits.requests <= 1 };
+        };
+        if self.calls.is_empty() {
+            return Step::Done(ending(reply.stop_reason.as_deref()));
+        }
+        let over = self.over(limits);
+        if !self.open.is_empty() {
+            let open = self.open.iter().map(|call| (*call).clone()).collect();
+            return match over {
+                Some(ending) => Step::RefuseTools(open, ending),
+                None => Step::RunTools(open),
+            };
+        }
+        match over.or_else(|| self.stuck(limits)) {
+            Some(ending) => Step::Done(ending),
+            None => Step::AskModel { is_last: self.requests + 1 >= limits.requests },
+        }
+    }
+
+    /// Whether no request is left.
+    fn over(&self, limits: &TurnLimits) -> Option<Ending> {
+        if self.requests >= limits.requests {
+            return Some(Ending::OutOfRequests);
+        }
+        let is_out = limits.tokens.is_some_and(|tokens| self.used >= tokens);
+        is_out.then_some(Ending::OutOfTokens)
+    }
+
+    /// Whether going on makes no sense.
+    fn stuck(&self, limits: &TurnLimits) -> Option<Ending> {
+        if self.unknown >= limits.unknown_tools {
+            return Some(Ending::UnknownTools);
+        }
+        let is_stuck = |call: &&&Call| {
+            let seen = self.repeats.get(&(call.name.as_str(), call.arguments.as_str()));
+            seen.is_some_and(|(_, count)| *count >= limits.repeats)
+        };
+        let call = self.calls.iter().find(is_stuck)?;
+        Some(Ending::Looping { tool: call.name.clone() })
+    }
+}
+
+/// The calls of a reply, in its order.
+pub fn calls_of(message: &AssistantMessage) -> impl Iterator<Item = &Call> {
+    message.parts.iter().filter_map(|part| match part {
+        Part::Call(call) => Some(call),
+        _ => None,
+    })
+}
+
+fn ending(stop: Option<&str>) -> Ending {
+    match stop {
+        Some(stop::REFUSAL) => Ending::Refused,
+        Some(stop::LENGTH) => Ending::CutOff,
+        Some(stop::FILTERED) => Ending::Filtered,
+        _ => Ending::Answered,
+    }
+}
+
+/// The events of the last turn: from what a person said last.
+pub fn last_turn(events: &[Event]) -> &[Event] {
+    let begin = events.iter().rposition(|event| matches!(event.content, Content::User(_)));
+    begin.map_or(&[], |begin| &events[begin..])
+}

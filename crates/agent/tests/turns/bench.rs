@@ -1,0 +1,243 @@
+//! An agent with skills of its own, a scripted model and a real sandbox.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use metier_agent::agent::{AgentSettings, unwatched};
+use metier_agent::conversation::Layout;
+use metier_agent::library::read_tree;
+use metier_agent::prompt::PromptSettings;
+use metier_agent::texts::StagedTexts;
+use metier_agent::tools::ToolSet;
+use metier_agent::turn::TurnLimits;
+use metier_agent::{Agent, AgentError, Library, LibraryError, LoadMode, Outcome, Task, stop};
+use metier_model::{Message, Model, ReplyPart, Request, Scripted};
+use metier_session::{Event, MemoryStore, SessionKey, SessionStore};
+use metier_skill::discover::{Absence, Links, Root, Source};
+use metier_skill::files::DigestCache;
+use metier_skill::library::{self, Choices, Entry, LibraryOptions, Machine, Snapshot, TrustPolicy};
+use metier_workspace::artifact::MemoryStore as Artifacts;
+use metier_workspace::executor::{Firmness, LocalExecutor};
+use metier_workspace::{RunSettings, Runner, Tree, Workspaces};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The skills of a folder.
+#[derive(Debug)]
+pub(crate) struct Skills {
+    folder: PathBuf,
+    digests: Mutex<DigestCache>,
+}
+
+impl Library for Skills {
+    fn snapshot(&self) -> Arc<Snapshot> {
+        let roots = [Root {
+            source: Source::Managed,
+            path: self.folder.clone(),
+            links: Links::Anywhere,
+            absence: Absence::Reported,
+            plugin: None,
+            project: None,
+        }];
+        let machine = Machine {
+            os: "linux",
+            path: &[],
+            env: &|_| false,
+            config: &|_| false,
+            programs: RefCell::new(HashMap::new()),
+        };
+        Arc::new(library::build(&LibraryOptions {
+            roots: &roots,
+            bundled: &[],
+            remote: &[],
+            choices: &Choices::all(),
+            machine: &machine,
+            trust: TrustPolicy::All,
+            cache: None,
+            catalog_tokens: 2000,
+        }))
+    }
+
+    fn tree(&self, entry: &Entry) -> Result<Tree, LibraryError> {
+        let folder = entry.place.folder().ok_or_else(|| LibraryError::new("it has no folder"))?;
+        read_tree(entry.name.as_str(), folder, &self.digests.lock().expect("nobody panicked"))
+    }
+
+    fn run_settings(&self, _entry: &Entry) -> Result<RunSettings, LibraryError> {
+        Ok(RunSettings::default())
+    }
+}
+
+/// Everything a test needs.
+pub(crate) struct Bench {
+    folder: TempDir,
+    store: Arc<dyn SessionStore>,
+    pub(crate) settings: AgentSettings,
+    pub(crate) key: SessionKey,
+}
+
+/// What is left after a task.
+pub(crate) struct Done {
+    pub(crate) outcome: Result<Outcome, AgentError>,
+    pub(crate) requests: Vec<Request>,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let folder = TempDir::new().expect("a folder");
+        let bench = Self {
+            folder,
+            store: Arc::new(MemoryStore::new()),
+            settings: settings(),
+            key: SessionKey::new("test", "ada", "one").expect("a key"),
+        };
+        bench.write(
+            "pdf/SKILL.md",
+            "---\nname: pdf\ndescription: Reads PDF files.\n---\n\n# PDF\n\nRun `scripts/pages`.\n",
+        );
+        bench.write("pdf/forms.md", "How to fill in forms.\n");
+        bench.write("pdf/tables.md", "How to read tables.\n");
+        bench.write("pdf/scripts/pages", "#!/bin/sh\necho 3 pages\n");
+        bench.write(
+            "charts/SKILL.md",
+            "---\nname: charts\ndescription: Draws charts.\n---\n\nDraw with care.\n",
+        );
+        bench
+    }
+
+    /// Writes a file below the skills.
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let path = self.folder.path().join("skills").join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("its folder");
+        fs::write(path, text).expect("its text");
+    }
+
+    /// Takes a skill away.
+    pub(crate) fn remove(&self, skill: &str) {
+        fs::remove_dir_all(self.folder.path().join("skills").join(skill)).expect("it was there");
+    }
+
+    fn agent(&self, model: Arc<Scripted>) -> Agent {
+        let place = |name: &str| self.folder.path().join(name);
+        let workspaces =
+            Workspaces::open(&place("workspaces"), &place("content")).expect("folders");
+        let firmness = Firmness { require_full: false, degrade: false };
+        Agent {
+            name: "default".to_owned(),
+            model_name: model.name().to_owned(),
+            model,
+            library: Arc::new(Skills {
+                folder: place("skills"),
+                digests: Mutex::new(DigestCache::in_memory()),
+            }),
+            sessions: Arc::clone(&self.store),
+            texts: Arc::new(StagedTexts::new(workspaces.clone())),
+            runner: Runner {
+                workspaces,
+                artifacts: Arc::new(Artifacts::new()),
+                executor: LocalExecutor::Sandbox(firmness).into(),
+            },
+            settings: self.settings.clone(),
+        }
+    }
+
+    /// Does a task with an agent of its own, as after a restart, whose model replies like this.
+    pub(crate) fn task(&self, task: Task, script: &str) -> Done {
+        let model = Arc::new(Scripted::from_text(script).expect("a script"));
+        let agent = self.agent(Arc::clone(&model));
+        let (_stopper, stop) = stop();
+        let outcome = wait(agent.run(&self.key, task, unwatched(), &stop));
+        Done { outcome, requests: model.requests() }
+    }
+
+    /// The same with nothing but words.
+    pub(crate) fn say(&self, text: &str, script: &str) -> Done {
+        self.task(Task { text: text.to_owned(), ..Task::default() }, script)
+    }
+
+    /// Everything that happened.
+    pub(crate) fn events(&self) -> Vec<Event> {
+        wait(async {
+            let session = self.store.get(&self.key).await?.expect("a session");
+            self.store.events(&session.at, 0, 1000).await
+        })
+        .expect("events")
+    }
+
+    /// The state, a line each.
+    pub(crate) fn state(&self) -> String {
+        metier_session::replay(&self.events())
+            .iter()
+            .map(|(name, value)| format!("{name} = {value}\n"))
+            .collect()
+    }
+
+    pub(crate) fn store(&self) -> Arc<dyn SessionStore> {
+        Arc::clone(&self.store)
+    }
+}
+
+pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime").block_on(future)
+}
+
+fn settings() -> AgentSettings {
+    AgentSettings {
+        prompt: PromptSettings {
+            instruction: None,
+            guidance: None,
+            tools: ToolSet::Full,
+            catalog_tokens: 2000,
+            layout: Layout::default(),
+            is_minimal: false,
+        },
+        limits: TurnLimits::default(),
+        mode: LoadMode::Turn,
+        max_loaded_skills: None,
+        retain_tokens: 20_000,
+        load_before_run: true,
+        parallel_tools: 4,
+        context_tokens: 200_000,
+        compact_at: 0.8,
+        max_output_tokens: None,
+    }
+}
+
+/// A reply with calls, as a line of a script.
+pub(crate) fn calls(calls: &[(&str, Value)]) -> String {
+    let calls: Vec<Value> = calls
+        .iter()
+        .map(|(name, arguments)| serde_json::json!({ "name": name, "arguments": arguments }))
+        .collect();
+    serde_json::json!({ "calls": calls }).to_string() + "\n"
+}
+
+/// A reply in words, as a line of a script.
+pub(crate) fn text(text: &str) -> String {
+    serde_json::json!({ "text": text }).to_string() + "\n"
+}
+
+/// The messages of a request for the eye, what varies replaced.
+pub(crate) fn shown(request: &Request) -> String {
+    let message = |message: &Message| match message {
+        Message::System(text) => format!("SYSTEM\n{text}"),
+        Message::User(parts) => format!("USER\n{parts:?}"),
+        Message::Assistant(parts) => {
+            let part = |part: &ReplyPart| match part {
+                ReplyPart::Text(text) => text.clone(),
+                ReplyPart::Call { name, arguments, .. } => format!("{name} {arguments}"),
+                other => format!("{other:?}"),
+            };
+            format!("ASSISTANT\n{}", parts.iter().map(part).collect::<Vec<_>>().join("\n"))
+        }
+        Message::ToolResult { name, text, is_error, .. } => {
+            format!("RESULT {name}{}\n{text}", if *is_error { " (error)" } else { "" })
+        }
+        _ => String::new(),
+    };
+    request.messages.iter().map(message).collect::<Vec<_>>().join("\n---\n")
+}

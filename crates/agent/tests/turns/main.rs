@@ -1,0 +1,19 @@
+//! Turns of an agent with a scripted model, real skills and a real sandbox.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod bench;
+mod flows;
+mod prefix;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// A test.
+type Test = (&'static str, fn() -> Result<(), Failed>);
+
+fn main() {
+    metier_sandbox::helper();
+    let arguments = Arguments::from_args();
+    let tests = flows::TESTS.iter().chain(prefix::TESTS);
+    let trials = tests.map(|(name, test)| Trial::test(*name, *test)).collect();
+    libtest_mimic::run(&arguments, trials).exit();
+}

@@ -237,3 +237,114 @@ pub fn last_turn(events: &[Event]) -> &[Event] {
     let begin = events.iter().rposition(|event| matches!(event.content, Content::User(_)));
     begin.map_or(&[], |begin| &events[begin..])
 }
+
+#[cfg(test)]
+mod tests {
+    use metier_session::content::UserMessage;
+    use metier_session::{NewEvent, Usage};
+    use serde_json::json;
+
+    use super::*;
+
+    const LIMITS: TurnLimits =
+        TurnLimits { requests: 4, tokens: Some(100), repeats: 2, unknown_tools: 2 };
+
+    /// Events in short: `user`, `say WHY`, `call ID…`, `result ID TEXT`, `unknown ID`; each reply
+    /// costs ten tokens, `dear ID…` is a call that costs a hundred. What a call asks for is its id
+    /// without the digits at its end.
+    fn event(seq: usize, text: &str) -> Event {
+        let (kind, rest) = text.split_once(' ').unwrap_or((text, ""));
+        let reply = |stop: &str, parts: Vec<Part>, tokens: u64| {
+            let stop_reason = Some(stop.to_owned());
+            let message = AssistantMessage { parts, stop_reason, ..AssistantMessage::default() };
+            let usage = Usage { input_tokens: tokens, ..Usage::default() };
+            NewEvent::new("agent", Content::Assistant(message)).with_usage(usage)
+        };
+        let calls = || {
+            let name = |id: &str| id.trim_end_matches(|it: char| it.is_ascii_digit()).to_owned();
+            let call = |id: &str| Call { id: id.to_owned(), name: name(id), ..Call::default() };
+            rest.split(' ').map(|id| Part::Call(call(id))).collect()
+        };
+        let response = |call: &str, text: &str, structured| {
+            let (call, text) = (call.to_owned(), text.to_owned());
+            let response = ToolResponse { call, text, structured, ..ToolResponse::default() };
+            NewEvent::new("agent", Content::ToolResponse(response))
+        };
+        let new = match kind {
+            "user" => NewEvent::new("ada", Content::User(UserMessage::default())),
+            "say" => reply(rest, Vec::new(), 10),
+            "call" => reply(stop::CALLS, calls(), 10),
+            "dear" => reply(stop::CALLS, calls(), 100),
+            "unknown" => response(rest, "no such tool", json!({ "error": "unknown_tool" })),
+            _ => {
+                let (call, text) = rest.split_once(' ').unwrap();
+                response(call, text, json!(null))
+            }
+        };
+        new.preview(seq as u64 + 1)
+    }
+
+    fn step(events: &str) -> String {
+        let events: Vec<Event> =
+            events.split("; ").enumerate().map(|(seq, text)| event(seq, text)).collect();
+        let ids = |calls: &[Call]| {
+            calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>().join(" ")
+        };
+        match next(last_turn(&events), &LIMITS) {
+            Step::AskModel { is_last: false } => "ask".to_owned(),
+            Step::AskModel { is_last: true } => "ask for the last time".to_owned(),
+            Step::RunTools(calls) => format!("run {}", ids(&calls)),
+            Step::RefuseTools(calls, ending) => format!("refuse {}: {ending}", ids(&calls)),
+            Step::Done(ending) => format!("done: {ending}"),
+        }
+    }
+
+    #[test]
+    fn what_comes_next_follows_from_the_events() {
+        let cases = [
+            // A turn begins with a request, also after one that was left unfinished.
+            "user",
+            "user; call a; user",
+            // Replies end it, each in its way.
+            "user; say end",
+            "user; say length",
+            "user; say refusal",
+            "user; say filtered",
+            "user; say other",
+            // Calls are run, those that are left after an interruption too.
+            "user; call a b c",
+            "user; call a b c; result b x",
+            "user; call a b; result b x; result a y",
+            // A result that nobody asked for changes nothing.
+            "user; call a; result z x",
+            "user; call a; result a x; result a x; result a x",
+            // The last request is announced; calls after it are not run.
+            "user; call a; result a x; call b; result b x; call c; result c x",
+            "user; call a; result a x; call b; result b x; call c; result c x; call d e",
+            "user; call a; result a 1; call b; result b 1; call c; result c 1; call d; result d 1",
+            // Tokens run out.
+            "user; dear a",
+            "user; dear a; result a x",
+            "user; dear a; user; call b",
+            // The same call with the same result is a loop, with another result it is not.
+            "user; call a1; result a1 x; call a2; result a2 x",
+            "user; call a1; result a1 x; call a2; result a2 y",
+            "user; call a1 a2; result a1 x; result a2 x",
+            "user; call a1 b; result a1 x; result b x; call a2; result a2 x",
+            "user; call a1; result a1 x; user; call a2; result a2 x",
+            // Tools that do not exist are guessed so often.
+            "user; call a; unknown a",
+            "user; call a; unknown a; call b; unknown b",
+            "user; call a; unknown a; call b c; unknown b; result c x",
+            "user; call a; unknown a; call b; result b x; call c; unknown c",
+        ];
+        let table: String = cases.map(|it| format!("{it} -> {}\n", step(it))).concat();
+        insta::assert_snapshot!(table);
+    }
+
+    #[test]
+    fn a_turn_of_one_request_asks_once_and_for_the_last_time() {
+        let limits = TurnLimits { requests: 1, ..LIMITS };
+        assert_eq!(next(&[event(0, "user")], &limits), Step::AskModel { is_last: true });
+    }
+}

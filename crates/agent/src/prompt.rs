@@ -114,3 +114,79 @@ pub fn layout_of(opening: &Opening) -> Layout {
     let kept = opening.extra.get(LAYOUT_FIELD).cloned().unwrap_or_default();
     serde_json::from_value(kept).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::collections::HashMap;
+
+    use metier_model::{Message, Request};
+    use metier_skill::library::{Choices, LibraryOptions, Machine, TrustPolicy, build};
+    use metier_skill::tokens;
+
+    use super::*;
+
+    const SETS: [ToolSet; 4] = [ToolSet::Full, ToolSet::Knowledge, ToolSet::Single, ToolSet::Files];
+
+    /// The beginning when there are no skills.
+    fn bare(tools: ToolSet) -> Opening {
+        let machine = Machine {
+            os: "linux",
+            path: &[],
+            env: &|_| false,
+            config: &|_| false,
+            programs: RefCell::new(HashMap::new()),
+        };
+        let snapshot = build(&LibraryOptions {
+            roots: &[],
+            bundled: &[],
+            remote: &[],
+            choices: &Choices::all(),
+            machine: &machine,
+            trust: TrustPolicy::All,
+            cache: None,
+            catalog_tokens: 2000,
+        });
+        let settings = PromptSettings {
+            instruction: None,
+            guidance: None,
+            tools,
+            catalog_tokens: 2000,
+            layout: Layout::default(),
+            is_minimal: false,
+        };
+        opening(&settings, &snapshot)
+    }
+
+    #[test]
+    fn the_system_text_without_skills_is_short() {
+        for set in SETS {
+            let count = tokens::count(&bare(set).system);
+            assert!(count < 250, "{set:?}: {count}");
+        }
+        insta::assert_snapshot!(
+            SETS.map(|set| format!("{set:?}\n\n{}\n\n", bare(set).system)).concat()
+        );
+    }
+
+    #[test]
+    fn the_whole_first_request_without_skills_costs_at_most_900_tokens() {
+        for set in SETS {
+            let opening = bare(set);
+            let request = Request {
+                tools: tools_of(&opening),
+                system: opening.system,
+                messages: vec![Message::user("How many pages does report.pdf have?")],
+                ..Request::default()
+            };
+            let text = format!(
+                "{}{}{}",
+                request.system,
+                serde_json::to_string(&request.tools).unwrap(),
+                serde_json::to_string(&request.messages).unwrap(),
+            );
+            let count = tokens::count(&text);
+            assert!(count <= 900, "{set:?}: {count}");
+        }
+    }
+}

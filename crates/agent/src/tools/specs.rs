@@ -217,3 +217,24 @@ fn exec() -> ToolSpec {
         ),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tools_of_each_set_are_an_interface() {
+        for set in [ToolSet::Full, ToolSet::Single, ToolSet::Files] {
+            for spec in set.specs("- pdf: Reads PDF files.") {
+                let json = serde_json::to_string_pretty(&spec).unwrap();
+                insta::assert_snapshot!(format!("tool_{}", spec.name), json);
+            }
+        }
+        let without_runs: Vec<String> =
+            ToolSet::Knowledge.specs("").into_iter().map(|spec| spec.name).collect();
+        assert_eq!(
+            without_runs,
+            [name::LOAD, name::SELECT_DOCS, name::LIST_DOCS, name::SEARCH, name::READ_FILE]
+        );
+    }
+}

@@ -6,8 +6,8 @@
 
 use metier_model::ToolSpec;
 use metier_session::Opening;
-use metier_skill::catalog::Format;
-use metier_skill::library::Snapshot;
+use metier_skill::catalog::{self, CatalogItem, Format, one_line};
+use metier_skill::library::{Entry, Snapshot};
 use serde_json::Value;
 
 use crate::conversation::Layout;
@@ -60,15 +60,11 @@ const LAYOUT_FIELD: &str = "layout";
 
 /// Makes the beginning.
 pub fn opening(settings: &PromptSettings, snapshot: &Snapshot) -> Opening {
-    let format = match settings.tools {
-        ToolSet::Files => Format::Xml,
-        _ => Format::Lines,
-    };
-    let has_skills = snapshot.entries.iter().any(metier_skill::library::Entry::is_model_visible);
-    let catalog = if has_skills && !settings.is_minimal {
-        snapshot.catalog(settings.catalog_tokens, format).text
-    } else {
-        String::new()
+    let has_skills = snapshot.entries.iter().any(Entry::is_model_visible);
+    let catalog = match settings.tools {
+        _ if !has_skills || settings.is_minimal => String::new(),
+        ToolSet::Files => catalog_of_files(snapshot, settings.catalog_tokens),
+        _ => snapshot.catalog(settings.catalog_tokens, Format::Lines).text,
     };
     let instruction = settings.instruction.as_deref().unwrap_or(INSTRUCTION);
     let guidance = settings.guidance.as_deref().unwrap_or(match settings.tools {
@@ -96,6 +92,31 @@ pub fn opening(settings: &PromptSettings, snapshot: &Snapshot) -> Opening {
     keep(TOOLS_FIELD, serde_json::to_value(settings.tools).unwrap_or_default());
     keep(LAYOUT_FIELD, serde_json::to_value(settings.layout).unwrap_or_default());
     opening
+}
+
+/// Where the instructions of a skill are for `read` and for commands.
+///
+/// The variable is the only name of that folder that is right in every sandbox: what `/workspace` is
+/// in a mount namespace is the workspace's own folder where there is none.
+pub fn location(skill: &str) -> String {
+    format!("$SKILLS_DIR/{skill}/SKILL.md")
+}
+
+/// The catalog of skills as files, each where commands find it.
+fn catalog_of_files(snapshot: &Snapshot, budget: usize) -> String {
+    let visible: Vec<&Entry> =
+        snapshot.entries.iter().filter(|entry| entry.is_model_visible()).collect();
+    let places: Vec<_> = visible
+        .iter()
+        .map(|entry| (one_line(&entry.manifest.description), location(entry.name.as_str())))
+        .collect();
+    let items = visible.iter().zip(&places).map(|(entry, (description, location))| CatalogItem {
+        name: entry.name.as_str(),
+        description,
+        location,
+        tokens: &entry.tokens,
+    });
+    catalog::build(&items.collect::<Vec<_>>(), budget, Format::Xml).text
 }
 
 /// The tools of a session.

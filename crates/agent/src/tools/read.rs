@@ -21,6 +21,9 @@ const MAX_BYTES: usize = 48 << 10;
 /// Largest file that is looked at, in bytes.
 const MAX_FILE: u64 = 64 << 20;
 
+/// What the workspace is called inside a sandbox.
+const VIEW: &str = "/workspace/";
+
 /// Where files are read from, beside skills.
 #[derive(Clone, Copy, Debug)]
 pub struct Shelves<'a> {
@@ -80,9 +83,17 @@ async fn open(name: &str, shelves: Shelves<'_>, at: &Situation<'_>) -> Result<Co
         return of_skill(path, at);
     }
     let path = name.strip_prefix("workspace://").unwrap_or(name);
+    // What commands see there is the workspace.
+    let path = path.strip_prefix(VIEW).unwrap_or(path);
     let workspace = shelves.workspaces.workspace(shelves.key).map_err(|error| error.to_string())?;
     let root = Inside::default();
     let place = |path: &str| resolve(path, Meaning { base: &root, run: &root });
+    // Skills are mounted for commands only; here they are read where they are staged.
+    if let Ok(place) = place(path)
+        && let Some(path) = place.as_str().strip_prefix("skills/")
+    {
+        return of_skill(path, at);
+    }
     let opened = place(path)
         .map_err(|error| error.to_string())
         .and_then(|place| workspace.open_file(&place).map_err(|error| error.to_string()));

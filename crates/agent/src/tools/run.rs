@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 
 use metier_sandbox::Cancel;
 use metier_skill::library::Entry;
-use metier_workspace::executor::Live;
+use metier_workspace::executor::{Live, Network};
+use metier_workspace::grant::Asked;
 use metier_workspace::request::{OutputSpec, RunRequest};
-use metier_workspace::{RunOrder, Runner, SessionKey, Tree};
+use metier_workspace::{RunOrder, RunSettings, Runner, SessionKey, Tree};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -34,6 +35,7 @@ pub struct Runs {
 pub struct Prepared {
     order: RunOrder,
     digests: Vec<(String, String)>,
+    warnings: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -63,7 +65,10 @@ impl Runs {
         }
         let mut names = BTreeSet::from([request.skill.clone()]);
         names.extend(request.inputs.iter().filter_map(|input| skill_of(&input.from)));
-        self.order(request, entry, &names, at)
+        let trees = names.iter().map(|name| tree(at, at.usable(name)?));
+        let trees = trees.collect::<Result<_, _>>()?;
+        let settings = at.library.run_settings(entry).map_err(|error| error.to_string())?;
+        Ok(self.order(request, trees, settings))
     }
 
     /// Prepares a call of `exec`, with every skill there.
@@ -73,11 +78,25 @@ impl Runs {
     /// Why it cannot be run, in words for the model.
     pub fn prepare_exec(&self, arguments: &Value, at: &Situation<'_>) -> Result<Prepared, String> {
         let ExecArguments { command, cwd, timeout } = read(arguments, "exec")?;
-        let visible = || at.snapshot.entries.iter().filter(|entry| entry.is_model_visible());
-        let Some(first) = visible().next() else {
-            return Err("there are no skills, and so nothing to run commands for".to_owned());
+        let (mut trees, mut warnings, mut first) = (Vec::new(), Vec::new(), None);
+        for entry in at.snapshot.entries.iter().filter(|entry| entry.is_model_visible()) {
+            // A skill that cannot be used must not stand in the way of all others.
+            let ready = tree(at, entry).and_then(|tree| {
+                let settings = at.library.run_settings(entry).map_err(|error| error.to_string())?;
+                Ok((tree, settings))
+            });
+            match ready {
+                Ok((tree, settings)) => {
+                    trees.push(tree);
+                    first = first.or(Some((entry, settings)));
+                }
+                Err(why) => warnings.push(why),
+            }
+        }
+        let Some((first, settings)) = first else {
+            let why = format!("there are no skills to run commands for; {}", warnings.join("; "));
+            return Err(why.trim_end_matches("; ").to_owned());
         };
-        let names = visible().map(|entry| entry.name.as_str().to_owned()).collect();
         let outputs = OutputSpec { globs: vec!["out/**".to_owned()], ..OutputSpec::default() };
         let request = RunRequest {
             skill: first.name.as_str().to_owned(),
@@ -87,32 +106,21 @@ impl Runs {
             outputs: Some(outputs),
             ..RunRequest::default()
         };
-        self.order(request, first, &names, at)
+        Ok(Prepared { warnings, ..self.order(request, trees, granted_to_none(settings)) })
     }
 
-    fn order(
-        &self,
-        request: RunRequest,
-        entry: &Entry,
-        names: &BTreeSet<String>,
-        at: &Situation<'_>,
-    ) -> Result<Prepared, String> {
-        let mut trees = Vec::new();
-        for name in names {
-            let entry = at.usable(name)?;
-            trees.push(tree(at, entry)?);
-        }
-        let settings = at.library.run_settings(entry).map_err(|error| error.to_string())?;
+    fn order(&self, request: RunRequest, trees: Vec<Tree>, settings: RunSettings) -> Prepared {
         let digests = trees.iter().map(|tree| (tree.name.clone(), tree.digest.clone())).collect();
         let order = RunOrder { key: self.key.clone(), request, trees, settings };
-        Ok(Prepared { order, digests })
+        Prepared { order, digests, warnings: Vec::new() }
     }
 
     /// Runs what was prepared.
     pub async fn run(&self, prepared: Prepared, live: Live, cancel: Cancel) -> Answer {
-        let Prepared { order, digests } = prepared;
+        let Prepared { order, digests, warnings } = prepared;
         match self.runner.run(order, live, cancel).await {
-            Ok(output) => {
+            Ok(mut output) => {
+                output.warnings.extend(warnings);
                 // A command that fails is a result like any other.
                 let mut answer = Answer::json(&output);
                 answer.digests.extend(digests);
@@ -120,6 +128,18 @@ impl Runs {
             }
             Err(error) => Answer::error(error.to_string()),
         }
+    }
+}
+
+/// What holds for commands of no skill in particular: what somebody granted to one skill is not there
+/// for all of them.
+fn granted_to_none(settings: RunSettings) -> RunSettings {
+    RunSettings {
+        network: Network::None,
+        host_inputs: Vec::new(),
+        variables: Vec::new(),
+        asked: Asked::default(),
+        ..settings
     }
 }
 

@@ -206,7 +206,7 @@ fn read() -> ToolSpec {
 fn exec() -> ToolSpec {
     spec(
         name::EXEC,
-        "Run a shell command in the sandbox; skills are there to read, work/ and out/ to write.",
+        "Run a shell command in the sandbox. It starts where skills/ is, to read, and work/ and out/, to write.",
         object(
             &json!({
                 "command": { "type": "string" },

@@ -66,8 +66,10 @@ impl Library for Skills {
         read_tree(entry.name.as_str(), folder, &self.digests.lock().expect("nobody panicked"))
     }
 
-    fn run_settings(&self, _entry: &Entry) -> Result<RunSettings, LibraryError> {
-        Ok(RunSettings::default())
+    fn run_settings(&self, entry: &Entry) -> Result<RunSettings, LibraryError> {
+        // Something that somebody gave to this skill only.
+        let variables = vec![("GIVEN_TO".to_owned(), entry.name.as_str().to_owned())];
+        Ok(RunSettings { variables, ..RunSettings::default() })
     }
 }
 

@@ -4,6 +4,7 @@
 mod bench;
 mod flows;
 mod prefix;
+mod sets;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -13,7 +14,7 @@ type Test = (&'static str, fn() -> Result<(), Failed>);
 fn main() {
     metier_sandbox::helper();
     let arguments = Arguments::from_args();
-    let tests = flows::TESTS.iter().chain(prefix::TESTS);
+    let tests = flows::TESTS.iter().chain(prefix::TESTS).chain(sets::TESTS);
     let trials = tests.map(|(name, test)| Trial::test(*name, *test)).collect();
     libtest_mimic::run(&arguments, trials).exit();
 }

@@ -4,7 +4,8 @@
 //! - [`files`] lists a skill's folder, reads its docs and makes its digest.
 //! - [`discover`] finds skills in roots; [`library`] chooses and judges them; [`catalog`] tells a
 //!   model about them; [`search`] finds the ones that are not told.
-//! - [`lint`] looks at whole skills; [`archive`] unpacks archives of them.
+//! - [`lint`] looks at whole skills; [`examples`] finds the commands they show; [`archive`] unpacks
+//!   archives of them.
 //! - [`mod@reference`] judges in the words of the format's reference tool.
 //!
 //! Everything is synchronous, prints nothing, and is given what it must know: no environment
@@ -14,6 +15,7 @@ pub mod archive;
 pub mod catalog;
 pub mod diagnostic;
 pub mod discover;
+pub mod examples;
 pub mod files;
 pub mod fix;
 pub mod header;

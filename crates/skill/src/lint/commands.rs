@@ -2,13 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
-
 use crate::diagnostic::{Code, Diagnostic};
+use crate::examples::{is_assignment, is_program, shell_code};
 use crate::header::Manifest;
 use crate::text::Span;
-
-const SHELL_LANGUAGES: [&str; 5] = ["bash", "sh", "shell", "zsh", "console"];
 
 /// What every system has, what shells are made of, and what stands for a program.
 const EVERYWHERE: &[&str] = &[
@@ -48,20 +45,8 @@ pub(crate) fn check(text: &str, body: Span, manifest: &Manifest) -> Vec<Diagnost
 /// The first word of each command in shell code, with its place.
 fn programs(text: &str, body: Span) -> Vec<(&str, Span)> {
     let mut programs = Vec::new();
-    let mut shell = false;
-    for (event, range) in Parser::new(body.slice(text)).into_offset_iter() {
-        match event {
-            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))) => {
-                let language = language.split_whitespace().next().unwrap_or_default();
-                shell = SHELL_LANGUAGES.contains(&language);
-            }
-            Event::End(TagEnd::CodeBlock) => shell = false,
-            Event::Text(_) if shell => {
-                let start = body.start + range.start;
-                commands_in(&text[start..body.start + range.end], start, &mut programs);
-            }
-            _ => {}
-        }
+    for code in shell_code(text, body) {
+        commands_in(code.span.slice(text), code.span.start, &mut programs);
     }
     programs
 }
@@ -83,18 +68,6 @@ fn commands_in<'a>(code: &'a str, start: usize, programs: &mut Vec<(&'a str, Spa
         let place = begins + command.find(word).unwrap_or_default();
         programs.push((word, Span::new(start + place, start + place + word.len())));
     }
-}
-
-fn is_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    })
-}
-
-fn is_program(word: &str) -> bool {
-    let first = word.bytes().next().unwrap_or_default();
-    first.is_ascii_alphabetic()
-        && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-+.".contains(&byte))
 }
 
 #[cfg(test)]

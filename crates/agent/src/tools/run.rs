@@ -106,7 +106,7 @@ impl Runs {
             outputs: Some(outputs),
             ..RunRequest::default()
         };
-        Ok(Prepared { warnings, ..self.order(request, trees, granted_to_none(settings)) })
+        Ok(Prepared { warnings, ..self.order(request, trees, granted_to_none(&settings)) })
     }
 
     fn order(&self, request: RunRequest, trees: Vec<Tree>, settings: RunSettings) -> Prepared {
@@ -133,13 +133,13 @@ impl Runs {
 
 /// What holds for commands of no skill in particular: what somebody granted to one skill is not there
 /// for all of them.
-fn granted_to_none(settings: RunSettings) -> RunSettings {
+fn granted_to_none(settings: &RunSettings) -> RunSettings {
     RunSettings {
         network: Network::None,
         host_inputs: Vec::new(),
         variables: Vec::new(),
         asked: Asked::default(),
-        ..settings
+        ..*settings
     }
 }
 

@@ -5,6 +5,9 @@
 
 use metier_skill::tokens;
 
+/// Begins a block with the instructions of a skill; its name follows.
+pub(crate) const LOADED: &str = "[Loaded] ";
+
 /// A doc with its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocText {
@@ -17,7 +20,7 @@ pub struct DocText {
 /// The block that follows the loading of a skill: its body, and the docs that came with it.
 pub fn loaded(skill: &str, body: &str, docs: &[DocText], max_body_tokens: usize) -> String {
     let body = page(skill, body, max_body_tokens);
-    let mut block = format!("[Loaded] {skill}\n\n{}\n\n", body.trim_end());
+    let mut block = format!("{LOADED}{skill}\n\n{}\n\n", body.trim_end());
     push_docs(&mut block, docs);
     block
 }

@@ -18,7 +18,9 @@ use crate::shown::Window;
 use crate::texts::{TextError, Texts};
 
 /// Begins a message with the text of skills that stands nowhere else.
-const LOADED_CONTEXT: &str = "Loaded skill context:";
+pub(crate) const LOADED_CONTEXT: &str = "Loaded skill context:";
+/// Begins the list of files that came with a message.
+pub(crate) const ATTACHED: &str = "\n\nAttached files:\n";
 /// Begins a message that stands for older ones.
 const SUMMARY: &str = "Summary of the conversation so far:";
 
@@ -226,7 +228,7 @@ fn user_text(message: &UserMessage) -> String {
     }
     let line = |it: &Attachment| format!("- {} ({})", it.name, it.reference);
     let files: Vec<String> = message.attachments.iter().map(line).collect();
-    format!("{}\n\nAttached files:\n{}", message.text, files.join("\n"))
+    format!("{}{ATTACHED}{}", message.text, files.join("\n"))
 }
 
 /// What goes back to the provider as it came.

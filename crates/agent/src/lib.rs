@@ -3,6 +3,7 @@
 //! - [`prompt`] makes the beginning of a session, [`conversation`] every request that follows from its
 //!   events, with the text of skills where [`shown`] says it stands.
 //! - [`turn`] says what has to happen next; [`Agent::run`] does it; [`tools`] are what a model can call.
+//! - [`offline`] is a model that needs no network.
 //! - [`shelf`] reads and changes which skills are loaded; [`changes`] tells a model of a changed library.
 //!
 //! Nothing here prints, reads the environment or knows where skills are: a [`Library`] does.
@@ -14,6 +15,7 @@ pub mod changes;
 mod compact;
 pub mod conversation;
 pub mod library;
+pub mod offline;
 pub mod prompt;
 pub mod runner;
 pub mod shelf;

@@ -25,7 +25,7 @@ use crate::tools::{Answer, Situation};
 use crate::turn::{self, Ending, Step, last_turn};
 
 /// What a model is told before the last request of a turn.
-const LAST_REQUEST: &str = "This turn has no further request after this one. Answer now with what you have; calls are not run any more.";
+pub(crate) const LAST_REQUEST: &str = "This turn has no further request after this one. Answer now with what you have; calls are not run any more.";
 /// The answer to a call that was under way when the program ended.
 const INTERRUPTED: &str =
     "This was interrupted, and nobody knows how far it came. Look before you call it again.";

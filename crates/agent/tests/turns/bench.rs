@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use metier_agent::agent::{AgentSettings, unwatched};
+use metier_agent::agent::{AgentSettings, Watcher, unwatched};
 use metier_agent::conversation::Layout;
 use metier_agent::library::read_tree;
 use metier_agent::prompt::PromptSettings;
@@ -15,6 +15,7 @@ use metier_agent::tools::ToolSet;
 use metier_agent::turn::TurnLimits;
 use metier_agent::{Agent, AgentError, Library, LibraryError, LoadMode, Outcome, Task, stop};
 use metier_model::{Message, Model, ReplyPart, Request, Scripted};
+use metier_session::content::Attachment;
 use metier_session::{Event, MemoryStore, SessionKey, SessionStore};
 use metier_skill::discover::{Absence, Links, Root, Source};
 use metier_skill::files::DigestCache;
@@ -44,7 +45,7 @@ impl Library for Skills {
         }];
         let machine = Machine {
             os: "linux",
-            path: &[],
+            path: &["/usr/local/bin", "/usr/bin", "/bin"].map(PathBuf::from),
             env: &|_| false,
             config: &|_| false,
             programs: RefCell::new(HashMap::new()),
@@ -76,6 +77,7 @@ impl Library for Skills {
 /// Everything a test needs.
 pub(crate) struct Bench {
     folder: TempDir,
+    skills: PathBuf,
     store: Arc<dyn SessionStore>,
     pub(crate) settings: AgentSettings,
     pub(crate) key: SessionKey,
@@ -91,6 +93,7 @@ impl Bench {
     pub(crate) fn new() -> Self {
         let folder = TempDir::new().expect("a folder");
         let bench = Self {
+            skills: folder.path().join("skills"),
             folder,
             store: Arc::new(MemoryStore::new()),
             settings: settings(),
@@ -110,6 +113,29 @@ impl Bench {
         bench
     }
 
+    /// With the skills that come with the program.
+    pub(crate) fn bundled() -> Self {
+        let skills = concat!(env!("CARGO_MANIFEST_DIR"), "/../../skills");
+        Self { skills: PathBuf::from(skills), ..Self::new() }
+    }
+
+    /// Puts a file into the workspace, as one that came with a task.
+    pub(crate) fn attach(&self, name: &str, text: &str) -> Attachment {
+        let session = wait(self.store.create(&self.key)).expect("a session");
+        let key = metier_workspace::SessionKey {
+            app: self.key.app().to_owned(),
+            user: self.key.user().to_owned(),
+            session: self.key.session().to_owned(),
+            generation: session.at.generation,
+        };
+        let workspace = self.workspaces().workspace(&key).expect("a workspace");
+        let path = workspace.root().join("work/inputs").join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("its folder");
+        fs::write(path, text).expect("its text");
+        let reference = format!("workspace://work/inputs/{name}");
+        Attachment { name: name.to_owned(), reference, ..Attachment::default() }
+    }
+
     /// Writes a file below the skills.
     pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.folder.path().join("skills").join(path);
@@ -122,19 +148,24 @@ impl Bench {
         fs::remove_dir_all(self.folder.path().join("skills").join(skill)).expect("it was there");
     }
 
-    fn agent(&self, model: Arc<Scripted>) -> Agent {
+    pub(crate) fn library(&self) -> Arc<Skills> {
+        let digests = Mutex::new(DigestCache::in_memory());
+        Arc::new(Skills { folder: self.skills.clone(), digests })
+    }
+
+    fn workspaces(&self) -> Workspaces {
         let place = |name: &str| self.folder.path().join(name);
-        let workspaces =
-            Workspaces::open(&place("workspaces"), &place("content")).expect("folders");
+        Workspaces::open(&place("workspaces"), &place("content")).expect("folders")
+    }
+
+    fn agent(&self, model: Arc<dyn Model>) -> Agent {
+        let workspaces = self.workspaces();
         let firmness = Firmness { require_full: false, degrade: false };
         Agent {
             name: "default".to_owned(),
             model_name: model.name().to_owned(),
             model,
-            library: Arc::new(Skills {
-                folder: place("skills"),
-                digests: Mutex::new(DigestCache::in_memory()),
-            }),
+            library: self.library(),
             sessions: Arc::clone(&self.store),
             texts: Arc::new(StagedTexts::new(workspaces.clone())),
             runner: Runner {
@@ -149,10 +180,19 @@ impl Bench {
     /// Does a task with an agent of its own, as after a restart, whose model replies like this.
     pub(crate) fn task(&self, task: Task, script: &str) -> Done {
         let model = Arc::new(Scripted::from_text(script).expect("a script"));
-        let agent = self.agent(Arc::clone(&model));
-        let (_stopper, stop) = stop();
-        let outcome = wait(agent.run(&self.key, task, unwatched(), &stop));
+        let outcome = self.task_with(task, Arc::<Scripted>::clone(&model), unwatched());
         Done { outcome, requests: model.requests() }
+    }
+
+    /// Does a task with an agent of its own and another model.
+    pub(crate) fn task_with(
+        &self,
+        task: Task,
+        model: Arc<dyn Model>,
+        watcher: Watcher,
+    ) -> Result<Outcome, AgentError> {
+        let (_stopper, stop) = stop();
+        wait(self.agent(model).run(&self.key, task, watcher, &stop))
     }
 
     /// The same with nothing but words.

@@ -3,6 +3,7 @@
 
 mod bench;
 mod flows;
+mod offline;
 mod prefix;
 mod sets;
 
@@ -14,7 +15,7 @@ type Test = (&'static str, fn() -> Result<(), Failed>);
 fn main() {
     metier_sandbox::helper();
     let arguments = Arguments::from_args();
-    let tests = flows::TESTS.iter().chain(prefix::TESTS).chain(sets::TESTS);
+    let tests = flows::TESTS.iter().chain(prefix::TESTS).chain(sets::TESTS).chain(offline::TESTS);
     let trials = tests.map(|(name, test)| Trial::test(*name, *test)).collect();
     libtest_mimic::run(&arguments, trials).exit();
 }

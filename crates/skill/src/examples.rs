@@ -18,6 +18,8 @@ const BEFORE_CODE: [&str; 4] = ["command", "execute", "run", "try"];
 const COMMAND: &str = "command:";
 /// Most examples that are looked at.
 const MAX_EXAMPLES: usize = 100;
+/// Characters that are looked at before and after inline code.
+const MAX_ABOUT: usize = 200;
 /// Longest command that is one, in bytes.
 const MAX_COMMAND: usize = 4096;
 
@@ -112,27 +114,33 @@ pub(crate) fn shell_code(text: &str, body: Span) -> Vec<ShellCode> {
 /// Commands outside of blocks of code, with where they are and what their row says.
 fn inline(body: &str) -> Vec<(usize, String, String)> {
     let mut found = Vec::new();
-    let mut in_code = false;
-    let mut seen = None;
+    let (mut in_code, mut line, mut seen) = (false, Span::new(0, 0), None);
     for (event, range) in Parser::new(body).into_offset_iter() {
-        let begin = body[..range.start].rfind('\n').map_or(0, |at| at + 1);
-        let end = body[range.start..].find('\n').map_or(body.len(), |at| range.start + at);
+        if found.len() >= MAX_EXAMPLES {
+            break;
+        }
+        // Looked up once for each line: there may be very much in one.
+        if !(line.start..line.end).contains(&range.start) {
+            let start = body[..range.start].rfind('\n').map_or(0, |at| at + 1);
+            let end = body[range.start..].find('\n').map_or(body.len(), |at| range.start + at);
+            line = Span::new(start, end);
+        }
         match event {
             Event::Start(Tag::CodeBlock(_)) => in_code = true,
             Event::End(TagEnd::CodeBlock) => in_code = false,
-            Event::Text(_) if !in_code && seen != Some(begin) => {
-                seen = Some(begin);
-                found.extend(after_command(&body[begin..end]).map(|it| (begin, it, String::new())));
+            Event::Text(_) if !in_code && seen != Some(line.start) => {
+                seen = Some(line.start);
+                let command = after_command(line.slice(body));
+                found.extend(command.map(|it| (line.start, it, String::new())));
             }
-            Event::Code(code) if range.end <= end => {
-                let (before, after) = (&body[begin..range.start], &body[range.end..end]);
-                if before.trim_start().starts_with('|') {
-                    // A word alone is more often a name than a command.
-                    if !code.contains(' ') {
-                        continue;
+            Event::Code(code) if range.end <= line.end => {
+                let before = end_of(&body[line.start..range.start]);
+                if body[line.start..].trim_start().starts_with('|') {
+                    if is_surely_command(&code) {
+                        let about = [before, beginning_of(&body[range.end..line.end])].concat();
+                        let about = about.replace('|', " ");
+                        found.push((range.start, code.replace("\\|", "|"), about));
                     }
-                    let about = [before, after].concat().replace('|', " ");
-                    found.push((range.start, code.replace("\\|", "|"), about));
                 } else if is_before_code(before) {
                     found.push((range.start, code.into_string(), String::new()));
                 }
@@ -141,6 +149,18 @@ fn inline(body: &str) -> Vec<(usize, String, String)> {
         }
     }
     found
+}
+
+/// The last characters of a text.
+fn end_of(text: &str) -> &str {
+    let begin = text.char_indices().rev().nth(MAX_ABOUT - 1);
+    begin.map_or(text, |(begin, _)| &text[begin..])
+}
+
+/// The first characters of a text.
+fn beginning_of(text: &str) -> &str {
+    let end = text.char_indices().nth(MAX_ABOUT);
+    end.map_or(text, |(end, _)| &text[..end])
 }
 
 /// The command of a line such as `Command: python3 run.py`, without what makes it bold or code.
@@ -160,6 +180,11 @@ fn is_before_code(before: &str) -> bool {
     let word = before.trim_end_matches(|it: char| !it.is_alphanumeric());
     let word = word.rsplit(|it: char| !it.is_alphanumeric()).next().unwrap_or_default();
     BEFORE_CODE.contains(&word.to_lowercase().as_str())
+}
+
+/// Whether code that nothing says is a command looks like one: it has an option or a path.
+fn is_surely_command(code: &str) -> bool {
+    code.split_whitespace().skip(1).any(|word| word.starts_with('-') || word.contains('/'))
 }
 
 /// Whether a line is a whole command that begins with a program.
@@ -232,8 +257,9 @@ NAME=value ninth 'a b'
 
 | task | command |
 |---|---|
-| count | `tenth x \| eleventh` |
+| count | `tenth -x \| eleventh` |
 | name | `twelfth` |
+| code | `speed = fast` |
 
 1. In a list:
 
@@ -254,10 +280,20 @@ its output
         seventh x
         eighth --more
         NAME=value ninth 'a b'
-        tenth x | eleventh (count)
+        tenth -x | eleventh (count)
         thirteenth --more
         fourteenth
         ");
+    }
+
+    #[test]
+    fn a_body_of_one_long_line_takes_no_long_time() {
+        let body = "| x | `a -b` ".repeat(30_000) + "\n\nRun `c`.\n";
+        let begun = std::time::Instant::now();
+        assert_eq!(examples(&body).len(), MAX_EXAMPLES);
+        assert_eq!(examples(&"`a` Run ".repeat(30_000)).len(), MAX_EXAMPLES);
+        assert_eq!(examples(&"` ` ".repeat(100_000)).len(), 0);
+        assert!(begun.elapsed().as_secs() < 60);
     }
 
     #[test]

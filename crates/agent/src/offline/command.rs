@@ -99,6 +99,11 @@ fn path_of(file: &Attached) -> String {
     inside(file).map_or_else(|| format!("{INPUTS}/{}", file.name), str::to_owned)
 }
 
+/// Whether a file is in the workspace already.
+pub(super) fn is_inside(file: &Attached) -> bool {
+    inside(file).is_some()
+}
+
 /// The place of a file that is in the workspace, below a folder that every skill has a link to.
 fn inside(file: &Attached) -> Option<&str> {
     let path = file.reference.strip_prefix("workspace://")?;
@@ -199,11 +204,16 @@ impl Word {
     /// Whether it has a part that has to be filled in, which no file can be.
     fn is_unfinished(&self) -> bool {
         let text = self.text.as_str();
-        let value = text.rsplit('=').next().unwrap_or_default();
-        let value = Self { at: self.at.clone(), text: value.to_owned() };
-        let is_begun = text.starts_with('<') && text[1..].starts_with(char::is_alphabetic);
-        is_begun && !text.ends_with('>')
-            || text.contains('=') && value.is_placeholder()
+        // What is quoted may be markup.
+        let is_quoted = self.at.len() != text.len();
+        let has_open = text.match_indices('<').any(|(at, _)| {
+            let rest = &text[at + 1..];
+            let name = rest.split('>').next().unwrap_or_default();
+            name.starts_with(char::is_alphabetic) && name.chars().all(is_of_name)
+        });
+        let is_yours = text.get(..4).is_some_and(|begin| begin.eq_ignore_ascii_case("your"));
+        !is_quoted && has_open && !self.is_placeholder()
+            || is_yours
             || text.ends_with("...")
             || text.ends_with('…')
     }
@@ -311,6 +321,9 @@ mod tests {
             ("s {name} x", &[]),
             ("s --in=<file>", &["a.csv"]),
             ("s x.csv ...", &["a.csv"]),
+            ("s out/<name>.md x.csv", &["a.csv"]),
+            ("s <folder>/x.csv", &["a.csv"]),
+            ("s your_program.py", &["a.csv"]),
             // Braces and brackets of programs are not.
             ("awk '{print $1}' x.csv", &["a.csv"]),
             ("grep '<b>x</b>' x.csv", &["a.csv"]),

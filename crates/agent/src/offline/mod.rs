@@ -25,7 +25,7 @@ use crate::prompt::location;
 use crate::tools::specs::name;
 
 use command::Adapted;
-use talk::{Done, Talk};
+use talk::{Attached, Done, Talk};
 
 /// Its name among models.
 pub const NAME: &str = "offline";
@@ -112,7 +112,11 @@ impl Offline {
         };
         let tried: Vec<String> = talk.commands();
         let shown = examples(&body);
-        let chosen = command::choose(&shown, &talk.words(), &talk.files, |it| {
+        // Only some tools can bring a file in.
+        let can_bring = !talk.has(name::EXEC);
+        let files = talk.files.iter().filter(|file| can_bring || command::is_inside(file));
+        let files: Vec<Attached> = files.cloned().collect();
+        let chosen = command::choose(&shown, &talk.words(), &files, |it| {
             !tried.iter().any(|command| command == it)
         });
         let Some(adapted) = chosen else {

@@ -10,7 +10,7 @@ use metier_agent::offline::Offline;
 use metier_agent::tools::ToolSet;
 use metier_agent::{Ending, Library, LoadMode, Task};
 use metier_session::Content;
-use metier_session::content::Part;
+use metier_session::content::{Attachment, Part};
 
 use crate::Test;
 use crate::bench::Bench;
@@ -24,6 +24,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("offline::a_task_that_no_skill_covers", nothing_fits),
     ("offline::every_set_of_tools_and_every_layout", sets_and_layouts),
     ("offline::a_skill_that_came_with_the_task_is_not_loaded_again", declared),
+    ("offline::a_file_that_cannot_be_brought_in_is_named", elsewhere),
     ("offline::a_program_that_is_not_there_makes_room_for_the_next", missing_program),
     ("offline::a_skill_without_commands_is_shown", no_commands),
     ("offline::a_file_name_is_never_a_command", hostile_name),
@@ -146,6 +147,26 @@ fn declared() -> Result<(), Failed> {
     let text = "compare the factors".to_owned();
     let said = run(&bench, Task { text, loads: vec![load], ..Task::default() })?;
     assert!(said.starts_with("skill_run {\"skill\":\"number-lab\""), "{said}");
+    Ok(())
+}
+
+fn elsewhere() -> Result<(), Failed> {
+    for (set, reads) in [(ToolSet::Full, "work/inputs/mine.csv"), (ToolSet::Files, "assets/")] {
+        let mut bench = Bench::bundled();
+        bench.settings.prompt.tools = set;
+        let file = Attachment {
+            name: "mine.csv".to_owned(),
+            reference: "artifact://mine.csv@0".to_owned(),
+            ..Attachment::default()
+        };
+        let text = "statistics of a table".to_owned();
+        let said = run(&bench, Task { text, attachments: vec![file], ..Task::default() })?;
+        assert!(said.contains(&format!("csv_stats.py profile {reads}")), "{said}");
+        // Nobody has kept such an artifact, so it is either not found or not used.
+        let is_named =
+            said.contains("It was not run:") || said.contains("It does not use `mine.csv`.");
+        assert!(is_named, "{said}");
+    }
     Ok(())
 }
 

@@ -11,6 +11,7 @@ use crate::Test;
 use crate::bench::{Bench, calls, text};
 
 pub(crate) const TESTS: &[Test] = &[
+    ("sets::the_catalog_stands_in_one_place", one_catalog),
     ("sets::single_has_the_catalog_in_its_tool_and_gives_name_directory_and_text", single),
     ("sets::the_locations_of_files_are_true_for_read_and_for_exec", locations),
     ("sets::read_does_not_leave_the_workspace_and_the_skills_that_may_be_used", read_stays_inside),
@@ -49,6 +50,26 @@ fn stdout((text, _): &(String, bool)) -> String {
         (Some(stdout), Some(0)) => stdout.to_owned(),
         _ => text.clone(),
     }
+}
+
+fn one_catalog() -> Result<(), Failed> {
+    let sets = [
+        (ToolSet::Full, (1, 0)),
+        (ToolSet::Knowledge, (1, 0)),
+        (ToolSet::Single, (0, 1)),
+        (ToolSet::Files, (1, 0)),
+    ];
+    for (set, expected) in sets {
+        let done = with(set).say("Look.", &text("Done."));
+        done.outcome?;
+        let request = &done.requests[0];
+        let described: String = request.tools.iter().map(|it| it.description.as_str()).collect();
+        let count = |text: &str| text.matches("Reads PDF files.").count();
+        assert_eq!((count(&request.system), count(&described)), expected, "{set:?}");
+        // Names of skills in a schema would change with the library.
+        assert!(!request.tools.iter().any(|it| it.schema.to_string().contains("pdf")), "{set:?}");
+    }
+    Ok(())
 }
 
 fn single() -> Result<(), Failed> {

@@ -1,7 +1,8 @@
 //! Which example of a skill fits a task, and how it is made to use the files that came with it.
 //!
 //! A file takes the place of an example's only where there is no doubt: it has the same name, or the same
-//! extension and there are as many of both, or there are as many files as the command has examples.
+//! extension and there are as many of both, or there are as many files as the command has examples. So does
+//! a number, where the task and the command have one each.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -34,24 +35,46 @@ pub(super) struct Adapted {
     placed: usize,
 }
 
+/// What an example is chosen for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wish<'a> {
+    /// The words of the task.
+    pub(super) words: &'a [String],
+    /// The only number in it.
+    pub(super) number: Option<&'a str>,
+    /// The files that came with it.
+    pub(super) files: &'a [Attached],
+    /// Commands that were run already.
+    pub(super) tried: &'a [String],
+}
+
 /// The example that uses most of the files, then has most of the words, then comes first.
-pub(super) fn choose(
-    examples: &[Example],
-    words: &[String],
-    files: &[Attached],
-    is_new: impl Fn(&str) -> bool,
-) -> Option<Adapted> {
+pub(super) fn choose(examples: &[Example], wish: Wish<'_>) -> Option<Adapted> {
     let mut best: Option<((usize, usize), Adapted)> = None;
     for example in examples {
-        let Some(adapted) = adapt(&example.command, files).filter(|it| is_new(&it.command)) else {
+        let command = with_number(&example.command, wish.number);
+        let Some(adapted) = adapt(&command, wish.files) else { continue };
+        if wish.tried.contains(&adapted.command) {
             continue;
-        };
-        let fits = (adapted.placed, common(example, words));
+        }
+        let fits = (adapted.placed, common(example, wish.words));
         if best.as_ref().is_none_or(|(most, _)| fits > *most) {
             best = Some((fits, adapted));
         }
     }
     best.map(|(_, adapted)| adapted)
+}
+
+/// A command with the number of a task in the place of its own, if it has one and no other.
+fn with_number(command: &str, number: Option<&str>) -> String {
+    let words = words_of(command);
+    let mut numbers = words.iter().filter(|word| is_number(&word.text));
+    match (number, numbers.next(), numbers.next()) {
+        (Some(number), Some(word), None) => {
+            [&command[..word.at.start], number, &command[word.at.end..]].concat()
+        }
+        _ => command.to_owned(),
+    }
 }
 
 /// A command with the files in it; nothing if something in it is left to be filled in.
@@ -155,13 +178,18 @@ fn same_extension(left: &str, right: &str) -> bool {
 }
 
 /// The extension of a name; a number is none.
-fn extension(name: &str) -> Option<&str> {
+pub(super) fn extension(name: &str) -> Option<&str> {
     let (stem, extension) = name.rsplit_once('.')?;
     let is_one = !stem.is_empty()
         && extension.len() <= 8
         && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
         && extension.bytes().any(|byte| byte.is_ascii_alphabetic());
     is_one.then_some(extension)
+}
+
+/// Whether a word is a whole number.
+pub(super) fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// How many words of a task an example has, beside the names of its files.
@@ -336,6 +364,20 @@ mod tests {
             format!("{command}  {names:?}\n    {adapted}\n")
         });
         insta::assert_snapshot!(shown.collect::<String>());
+    }
+
+    #[test]
+    fn a_number_takes_the_place_of_the_only_one() {
+        let cases = [
+            ("terms fibonacci --count 10", Some("20"), "terms fibonacci --count 20"),
+            ("bases.py '255' --to 2,8,16", Some("7"), "bases.py 7 --to 2,8,16"),
+            ("check 97 91", Some("5"), "check 97 91"),
+            ("terms fibonacci", Some("5"), "terms fibonacci"),
+            ("terms --count 10", None, "terms --count 10"),
+        ];
+        for (command, number, expected) in cases {
+            assert_eq!(with_number(command, number), expected);
+        }
     }
 
     #[test]

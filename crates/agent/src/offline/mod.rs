@@ -24,8 +24,8 @@ use crate::library::nearest;
 use crate::prompt::location;
 use crate::tools::specs::name;
 
-use command::Adapted;
-use talk::{Attached, Done, Talk};
+use command::{Adapted, Wish};
+use talk::{Done, Talk};
 
 /// Its name among models.
 pub const NAME: &str = "offline";
@@ -37,8 +37,8 @@ const NO_SUCH_PROGRAM: i64 = 127;
 const NEAREST: usize = 3;
 /// A skill fits that knows so many words of a task…
 const KNOWN_WORDS: usize = 2;
-/// …or one in so many.
-const KNOWN_SHARE: usize = 4;
+/// …or one in so many, or a kind of file that came with it.
+const KNOWN_SHARE: usize = 2;
 
 /// The offline planner.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl Offline {
 
     /// Picks a skill and loads it.
     fn begin(&self, talk: &Talk<'_>) -> Act {
-        let ranked = self.rank(&talk.words());
+        let ranked = self.rank(talk);
         let Some(best) = ranked.first().filter(|it| it.fits) else {
             let mut names: Vec<&str> = ranked.iter().map(|it| it.entry.name.as_str()).collect();
             let others = nearest(&self.snapshot, &talk.words().join("-"), 2 * NEAREST);
@@ -110,23 +110,22 @@ impl Offline {
         let Some(body) = talk.body(skill) else {
             return Act::Say(report::failed("the text of the skill is not in the request"));
         };
-        let tried: Vec<String> = talk.commands();
-        let shown = examples(&body);
         // Only some tools can bring a file in.
         let can_bring = !talk.has(name::EXEC);
         let files = talk.files.iter().filter(|file| can_bring || command::is_inside(file));
-        let files: Vec<Attached> = files.cloned().collect();
-        let chosen = command::choose(&shown, &talk.words(), &files, |it| {
-            !tried.iter().any(|command| command == it)
-        });
+        let wish = Wish {
+            words: &talk.words(),
+            number: talk.number(),
+            files: &files.cloned().collect::<Vec<_>>(),
+            tried: &talk.commands(),
+        };
+        let chosen = command::choose(&examples(&body), wish);
         let Some(adapted) = chosen else {
-            return Act::Say(match talk.last(&[name::RUN, name::EXEC]) {
-                Some(run) => report::ran(talk, run),
-                None => report::no_example(skill, &body),
-            });
+            return Act::Say(report::no_example(skill, &body));
         };
         if talk.is_last() {
-            return Act::Say(report::not_run(skill, &adapted.command));
+            let why = "this turn has no request left";
+            return Act::Say(report::not_run(skill, &adapted.command, why));
         }
         if talk.has(name::RUN) {
             return Act::Call(name::RUN, run_arguments(skill, &adapted));
@@ -135,7 +134,7 @@ impl Offline {
             let cwd = format!("$SKILLS_DIR/{skill}");
             return Act::Call(name::EXEC, json!({ "command": adapted.command, "cwd": cwd }));
         }
-        Act::Say(report::not_run(skill, &adapted.command))
+        Act::Say(report::not_run(skill, &adapted.command, "there is no tool to run commands with"))
     }
 
     fn after_run(&self, talk: &Talk<'_>, run: &Done) -> Act {
@@ -144,6 +143,7 @@ impl Offline {
         let skill = talk::skill_of(run);
         match skill.filter(|_| is_missing && !talk.is_last() && talk.commands().len() < MAX_TRIES) {
             Some(skill) => match self.run(talk, &skill) {
+                // Nothing is left to try.
                 Act::Say(_) => Act::Say(report::ran(talk, run)),
                 call => call,
             },
@@ -152,18 +152,21 @@ impl Offline {
     }
 
     /// The few skills that have most to do with a task, the best first.
-    fn rank(&self, words: &[String]) -> Vec<Ranked<'_>> {
+    fn rank(&self, talk: &Talk<'_>) -> Vec<Ranked<'_>> {
         let visible: Vec<&Entry> =
             self.snapshot.entries.iter().filter(|entry| entry.is_model_visible()).collect();
         let index = Index::new(visible.iter().map(|entry| document(entry)));
+        let mut words = talk.words();
         let hits = index.search(&words.join(" "), NEAREST);
-        let words: Vec<&String> = words.iter().filter(|word| means_something(word)).collect();
+        words.retain(|word| means_something(word));
         let ranked = hits.into_iter().map(|hit| {
             let entry = visible[hit.document];
             let own = Index::new([document(entry)]);
-            let known = words.iter().filter(|word| !own.search(word, 1).is_empty()).count();
-            let fits = known >= KNOWN_WORDS || known * KNOWN_SHARE >= words.len();
-            Ranked { entry, fits: fits && known > 0 }
+            let knows = |word: &str| !own.search(word, 1).is_empty();
+            let known = words.iter().filter(|word| knows(word)).count();
+            let is_enough = known >= KNOWN_WORDS || known * KNOWN_SHARE >= words.len();
+            let fits = known > 0 && (is_enough || talk.kinds().any(knows));
+            Ranked { entry, fits }
         });
         ranked.collect()
     }

@@ -61,9 +61,9 @@ pub(super) fn no_example(skill: &str, body: &str) -> String {
     whole(&format!("`{skill}` fits this task. It {why}. It begins:\n\n{}", block(body)))
 }
 
-/// There is nothing to run commands with.
-pub(super) fn not_run(skill: &str, command: &str) -> String {
-    let why = "Nothing was run, because commands cannot be run here. From its folder, begin with:";
+/// A command would be run, if it could be.
+pub(super) fn not_run(skill: &str, command: &str, why: &str) -> String {
+    let why = format!("Nothing was run, because {why}. From its folder, begin with:");
     whole(&format!("`{skill}` fits this task. {why}\n\n{}", block(command)))
 }
 

@@ -7,6 +7,8 @@ use crate::block::LOADED;
 use crate::conversation::{ATTACHED, LOADED_CONTEXT};
 use crate::runner::LAST_REQUEST;
 
+use super::command::{extension, is_number};
+
 /// Words of a task that are looked at; the rest adds nothing.
 const MAX_WORDS: usize = 64;
 
@@ -76,11 +78,11 @@ impl<'a> Talk<'a> {
         self.done.iter().filter_map(command).collect()
     }
 
-    /// The first words of the names of files and of the task.
+    /// The first words of the task, and what kinds of files it has; their names say nothing.
     pub(super) fn words(&self) -> Vec<String> {
-        let names = self.files.iter().map(|file| file.name.as_str());
         let mut words: Vec<String> = Vec::new();
-        for text in names.chain([self.task.as_str()]) {
+        for text in self.kinds().chain(self.task.split_whitespace()) {
+            let text = extension(bare(text)).unwrap_or(text);
             for word in text.split(|it: char| !it.is_alphanumeric()) {
                 let word = word.to_lowercase();
                 if words.len() == MAX_WORDS {
@@ -92,6 +94,17 @@ impl<'a> Talk<'a> {
             }
         }
         words
+    }
+
+    /// What kinds of files the task has.
+    pub(super) fn kinds(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().filter_map(|file| extension(&file.name))
+    }
+
+    /// The number in the task, if there is one and no other.
+    pub(super) fn number(&self) -> Option<&str> {
+        let mut numbers = self.task.split_whitespace().map(bare).filter(|word| is_number(word));
+        numbers.next().filter(|_| numbers.next().is_none())
     }
 
     /// The skill that was loaded along with the task.
@@ -126,6 +139,11 @@ impl<'a> Talk<'a> {
         })?;
         Some(block.split_once("\nDocs loaded: ").map_or(block, |(body, _)| body).to_owned())
     }
+}
+
+/// A word without what stands around it in a sentence.
+fn bare(word: &str) -> &str {
+    word.trim_matches(|it: char| !it.is_alphanumeric())
 }
 
 /// The skill that a call was about.

@@ -20,6 +20,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("offline::a_comparison_of_two_files", comparison),
     ("offline::a_look_into_a_log", log),
     ("offline::a_chart_is_a_file", chart),
+    ("offline::the_example_that_has_the_words_of_the_task_is_run", words_of_the_task),
     ("offline::a_task_without_a_file_uses_the_example_and_says_so", example_of_the_skill),
     ("offline::a_task_that_no_skill_covers", nothing_fits),
     ("offline::every_set_of_tools_and_every_layout", sets_and_layouts),
@@ -84,6 +85,22 @@ fn chart() -> Result<(), Failed> {
     Ok(())
 }
 
+fn words_of_the_task() -> Result<(), Failed> {
+    let cases = [
+        ("first 20 fibonacci numbers", "", "sequences.py terms fibonacci --count 20"),
+        ("convert 300 to binary", "", "bases.py 300 --to 2,8,16"),
+        ("Which pages fail?", "access.log", "paths --status 5 work/inputs/access.log"),
+        ("Summarise sales by region", "x.csv", "group work/inputs/x.csv --by region"),
+        ("Compare these as an html page", "", "--format html --output out/diff.html"),
+    ];
+    for (text, file, command) in cases {
+        let files = [(file, TABLE)];
+        let said = answer(&Bench::bundled(), text, if file.is_empty() { &[] } else { &files })?;
+        assert!(said.contains(command), "{text}: {said}");
+    }
+    Ok(())
+}
+
 fn example_of_the_skill() -> Result<(), Failed> {
     let said = answer(&Bench::bundled(), "profile a csv table", &[])?;
     assert!(said.contains("assets/sales.csv"), "{said}");
@@ -95,6 +112,18 @@ fn example_of_the_skill() -> Result<(), Failed> {
 fn nothing_fits() -> Result<(), Failed> {
     let bench = Bench::bundled();
     assert_snapshot!(answer(&bench, "book a flight to Lisbon", &[])?);
+    // A word in common is not enough.
+    for (text, file) in [
+        ("translate this text to French", "letter.md"),
+        ("How many pages does report.pdf have?", "report.pdf"),
+        ("fix the bug in main.rs", "main.rs"),
+        ("hello", ""),
+        ("", ""),
+    ] {
+        let files = [(file, "x")];
+        let said = answer(&bench, text, if file.is_empty() { &[] } else { &files })?;
+        assert!(said.contains("No skill fits this task."), "{text}: {said}");
+    }
     let empty = Bench::new();
     empty.remove("pdf");
     empty.remove("charts");

@@ -220,7 +220,7 @@ impl Agent {
     }
 
     async fn ask(&self, thread: &mut Thread, is_last: bool, stop: &Stop) -> Result<(), AgentError> {
-        if is_last && self.settings.limits.requests > 1 {
+        if is_last {
             let text = Some(LAST_REQUEST.to_owned());
             let update = StateUpdate { cause: "limit".to_owned(), text, ..StateUpdate::default() };
             thread.append(vec![NewEvent::new(SYSTEM, Content::StateUpdate(update))]).await?;

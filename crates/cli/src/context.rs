@@ -25,7 +25,7 @@ use crate::settings::{self, Settings};
 const MAX_SLIPS: usize = 2;
 
 /// The state of one run of the program.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Context {
     /// The world outside.
     pub environment: Environment,

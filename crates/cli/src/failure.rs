@@ -3,6 +3,9 @@
 use std::error::Error;
 use std::fmt;
 
+use metier_agent::{AgentError, LibraryError};
+use metier_model::ModelError;
+use metier_session::SessionError;
 use metier_skill::library::{PatternError, TrustError};
 
 use crate::settings::SettingsError;
@@ -13,6 +16,8 @@ pub(crate) const OK: u8 = 0;
 pub(crate) const FAILED: u8 = 1;
 /// The question was not understood.
 pub(crate) const USAGE: u8 = 2;
+/// The exit code after Ctrl-C, as shells have it.
+pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Why a command ended early.
 #[derive(Debug)]
@@ -98,6 +103,76 @@ impl From<TrustError> for Failure {
         } else {
             failure
         }
+    }
+}
+
+impl From<LibraryError> for Failure {
+    fn from(error: LibraryError) -> Self {
+        Self::of(&error)
+    }
+}
+
+impl From<AgentError> for Failure {
+    fn from(error: AgentError) -> Self {
+        match error {
+            AgentError::Model(error) => error.into(),
+            AgentError::Session(error) => error.into(),
+            AgentError::Text(error) => Self::of(&error).hint("start a new session"),
+            error => Self::of(&error),
+        }
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        // What to do is part of the messages.
+        match error {
+            SessionError::Id { .. } => Self::usage(error.to_string()),
+            SessionError::NotFound { session } => {
+                Self::new(format!("there is no session `{session}`"))
+                    .hint("`metier sessions list` shows those there are")
+            }
+            SessionError::Conflict { .. } => {
+                Self::new("another command works in this session at the same time")
+                    .hint("wait until it has ended, or use another session")
+            }
+            error => Self::of(&error),
+        }
+    }
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        use ModelError as E;
+        let is_usage = matches!(
+            error,
+            E::Name { .. }
+                | E::UnknownProvider { .. }
+                | E::BaseUrl { .. }
+                | E::Parameter { .. }
+                | E::ScriptFile { .. }
+                | E::Script { .. }
+        );
+        let hint = match &error {
+            E::UnknownProvider { .. } => "`models.providers.NAME.base_url` makes one of any server",
+            E::BaseUrl { .. } => "write it as `https://host/v1`",
+            E::Key { .. } => "check the key: it may be of another provider, mistyped or revoked",
+            E::Forbidden { .. } => "ask for access to the model, or name another with `--model`",
+            E::UnknownModel { .. } => "name another with `--model provider/name`",
+            E::Unreachable { .. } => "check that the server runs, and its address and your network",
+            E::ContextOverflow { .. } => "start a new session, or bring along less",
+            E::RateLimited { .. } | E::Failed { .. } | E::Interrupted { .. } => {
+                "try again later, or name another model with `--model`"
+            }
+            E::QuotaExhausted { .. } => "add credit, or name another model with `--model`",
+            E::NotJson { .. } => "check the base URL: it must lead to an interface of models",
+            _ => "",
+        };
+        let mut failure = Self::brief(&error);
+        if is_usage {
+            failure.code = USAGE;
+        }
+        if hint.is_empty() { failure } else { failure.hint(hint) }
     }
 }
 

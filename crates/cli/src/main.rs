@@ -1,5 +1,6 @@
 //! The binary `metier`: arguments, then settings, then a command. The only place that prints.
 
+mod agents;
 mod archives;
 mod args;
 mod bundled;
@@ -8,9 +9,12 @@ mod context;
 mod environment;
 mod failure;
 mod grants;
+mod library;
+mod models;
 mod output;
 mod roots;
 mod runs;
+mod sessions;
 mod settings;
 
 use std::process::ExitCode;

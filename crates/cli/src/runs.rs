@@ -7,17 +7,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use metier_agent::library::read_tree;
 use metier_sandbox::{Limits, is_root_without_mounts};
-use metier_skill::files::{self, FileKind, TreeDigests};
 use metier_skill::header::Gate;
 use metier_skill::library::{Entry, Snapshot};
 use metier_workspace::artifact::{DirectoryStore, Owner};
 use metier_workspace::executor::{
     ContainerExecutor, ContainerSettings, Executor, Firmness, LocalExecutor, Pull,
 };
-use metier_workspace::{
-    RunSettings, Runner, SessionKey, Tree, TreeEntry, TreeKind, Workspaces, way,
-};
+use metier_workspace::{RunSettings, Runner, SessionKey, Tree, Workspaces, way};
 
 use crate::args::ExecutorName;
 use crate::context::Context;
@@ -25,8 +23,8 @@ use crate::failure::Failure;
 use crate::grants::{MEBIBYTE, asked_by, settings_key};
 
 /// The application and the user of sessions on the command line.
-const APP: &str = "metier";
-const USER: &str = "local";
+pub(crate) const APP: &str = "metier";
+pub(crate) const USER: &str = "local";
 
 /// The seconds of a day.
 const DAY: u64 = 24 * 60 * 60;
@@ -193,20 +191,7 @@ impl Context {
                     .hint(format!("`metier skills explain {name}` says why, and what to do")));
             }
             let folder = self.folder_of(entry)?;
-            let tree = files::list(&folder).map_err(|error| Failure::brief(&error))?;
-            let TreeDigests { whole, contents, .. } = files::digest_of(&tree, &digests)?;
-            let entries = tree.entries.iter().map(|file| {
-                let kind = match &file.kind {
-                    FileKind::Link { target } => TreeKind::Link { target: target.clone() },
-                    FileKind::File { executable, .. } => {
-                        let sha256 = contents.get(&file.path).map_or([0; 32], |it| *it.as_bytes());
-                        TreeKind::File { sha256, executable: *executable }
-                    }
-                };
-                TreeEntry { path: file.path.clone(), kind }
-            });
-            let entries = entries.collect();
-            Ok(Tree { name: (*name).to_owned(), folder, digest: whole.to_string(), entries })
+            Ok(read_tree(name, &folder, &digests)?)
         });
         let trees = trees.collect();
         digests.save();
@@ -227,16 +212,16 @@ impl Context {
     pub(crate) fn session(&self, named: Option<&str>) -> Result<SessionKey, Failure> {
         let workspaces = self.workspaces()?;
         if let Some(session) = named {
-            let key = key_of(session);
+            let key = self.workspace_key(session)?;
             return if workspaces.exists(&key) {
                 Ok(key)
             } else {
                 Err(Failure::new(format!("there is no session `{session}`"))
-                    .hint("`metier exec` names the session it used"))
+                    .hint("`metier run` and `metier exec` name the session they used"))
             };
         }
         workspaces.latest(APP, USER)?.ok_or_else(|| {
-            Failure::new("there is no session yet").hint("`metier exec SKILL -- COMMAND` makes one")
+            Failure::new("there is no session yet").hint("`metier run` and `metier exec` make one")
         })
     }
 
@@ -254,7 +239,13 @@ fn shared_folder(usual: &Path) -> io::Result<PathBuf> {
     Ok(Path::new(SHARED).join(name))
 }
 
-/// The key of a session of the command line.
+/// A name for a session that nobody named.
+pub(crate) fn new_session() -> String {
+    let id = uuid::Uuid::now_v7().simple().to_string();
+    format!("s-{}", &id[id.len() - 12..])
+}
+
+/// The key of a session of the command line that only `exec` has used.
 pub(crate) fn key_of(session: &str) -> SessionKey {
     SessionKey {
         app: APP.to_owned(),

@@ -83,6 +83,11 @@ impl Workspaces {
     }
 }
 
+/// A name under which a workspace waits to be removed.
+pub(crate) fn unused(folder: &Path) -> PathBuf {
+    folder.with_file_name(format!("{REMOVED}{}", uuid::Uuid::now_v7().simple()))
+}
+
 /// One look through all workspaces.
 struct Sweep {
     unused_for: Duration,
@@ -130,7 +135,7 @@ impl Sweep {
             return Ok(false);
         }
         let _span = tracing::info_span!("workspace.cleanup").entered();
-        let removed = folder.with_file_name(format!("{REMOVED}{}", uuid::Uuid::now_v7().simple()));
+        let removed = unused(folder);
         fs::rename(folder, &removed)?;
         remove_tree_until(&removed, self.until)?;
         Ok(true)
@@ -153,7 +158,7 @@ impl Sweep {
 }
 
 /// Whether nobody else has a lock; it is ours then.
-fn is_free(lock: &File) -> io::Result<bool> {
+pub(crate) fn is_free(lock: &File) -> io::Result<bool> {
     match lock.try_lock() {
         Ok(()) => Ok(true),
         Err(TryLockError::WouldBlock) => Ok(false),
@@ -183,12 +188,12 @@ pub(crate) fn hold(folder: &Path) -> io::Result<File> {
 }
 
 /// Whether a lock is still that of the folder, which may have been removed and made again since.
-fn is_lock_of(lock: &File, folder: &Path) -> io::Result<bool> {
+pub(crate) fn is_lock_of(lock: &File, folder: &Path) -> io::Result<bool> {
     let (ours, there) = (lock.metadata()?, fs::metadata(folder.join(IN_USE)));
     Ok(there.is_ok_and(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino())))
 }
 
-fn open_lock(folder: &Path) -> io::Result<File> {
+pub(crate) fn open_lock(folder: &Path) -> io::Result<File> {
     File::options().create(true).append(true).open(folder.join(IN_USE))
 }
 

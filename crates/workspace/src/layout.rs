@@ -130,13 +130,18 @@ impl Workspaces {
         Ok(workspace)
     }
 
+    /// The workspace in a folder on which the caller has a lock.
+    pub(crate) fn claimed(key: &SessionKey, folder: &Path) -> Workspace {
+        Workspace { key: key.clone(), root: folder.to_owned(), _in_use: None }
+    }
+
     /// Whether a session has a workspace.
     pub fn exists(&self, key: &SessionKey) -> bool {
         self.folder_of(key).is_dir()
     }
 
     /// Where the workspace of a session is, or would be.
-    fn folder_of(&self, key: &SessionKey) -> PathBuf {
+    pub(crate) fn folder_of(&self, key: &SessionKey) -> PathBuf {
         let session = format!("{}-{}", file_name(&key.session), key.generation);
         self.folder_of_user(&key.app, &key.user).join(session)
     }

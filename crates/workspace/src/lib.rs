@@ -15,6 +15,7 @@ pub mod input;
 pub mod interactive;
 pub mod layout;
 pub mod mime;
+mod ownership;
 pub mod path;
 mod plan;
 pub mod proxy;

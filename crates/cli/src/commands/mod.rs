@@ -3,9 +3,11 @@
 mod artifacts;
 mod config;
 mod exec;
+mod files;
 mod format;
 mod read;
 mod reference;
+mod run;
 mod skills;
 mod trust;
 mod upkeep;
@@ -31,6 +33,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
     match command {
         Command::Skills(arguments) => skills::run(arguments, context),
         Command::Trust(arguments) => trust::run(&arguments, context),
+        Command::Run(arguments) => run::run(&arguments, context),
         Command::Exec(arguments) => exec::run(&arguments, context),
         Command::Read(arguments) => read::run(&arguments, context),
         Command::Artifacts(arguments) => artifacts::run(&arguments, context),

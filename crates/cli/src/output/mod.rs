@@ -3,6 +3,7 @@
 mod kind;
 mod plain;
 mod screen;
+mod status;
 mod table;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -17,6 +18,7 @@ use serde::{Serialize, Serializer};
 pub(crate) use kind::kind;
 pub(crate) use plain::{plain, plain_block, wrapped};
 pub(crate) use screen::{Abilities, Screen};
+pub(crate) use status::{ERASE, Status, TICK, frame};
 pub(crate) use table::{Align, Column, Table, bar};
 
 use crate::args::Color;
@@ -112,6 +114,14 @@ impl Output {
             .map_err(io::Error::from)
             .and_then(|()| stream.write_all(b"\n"))
             .and_then(|()| stream.flush());
+    }
+
+    /// Prints a part of the answer as JSON on a line of its own, which is there at once.
+    pub(crate) fn json_line(&self, value: &impl Serialize) {
+        let mut stream = io::stdout().lock();
+        let line = serde_json::to_string(value).map_err(io::Error::from);
+        let _closed =
+            line.and_then(|line| writeln!(stream, "{line}")).and_then(|()| stream.flush());
     }
 
     /// Says something that is not the answer.

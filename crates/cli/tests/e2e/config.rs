@@ -23,8 +23,14 @@ fn every_setting_has_a_default() {
     exit 0
     ----- stdout
     # state: [HOME]/.metier
+    agent.instruction = ""  # default
+    agent.max_requests = 50  # default
+    agent.model = ""  # default
+    agent.tools = "full"  # default
     agents.*.skills = []  # default
     agents.*.workspace = ""  # default
+    context.compact_at = 80  # default
+    context.tokens = 128000  # default
     exec.container.image = "debian:stable-slim"  # default
     exec.container.pull = false  # default
     exec.container.socket = ""  # default
@@ -38,6 +44,9 @@ fn every_setting_has_a_default() {
     exec.processes = 256  # default
     exec.require = ""  # default
     exec.timeout = 300  # default
+    models.providers.*.base_url = ""  # default
+    models.providers.*.format = "chat_completions"  # default
+    models.providers.*.key = ""  # default
     skills.allow_symlink_targets = []  # default
     skills.allowed = []  # default
     skills.catalog_tokens = 4000  # default
@@ -48,7 +57,13 @@ fn every_setting_has_a_default() {
     skills.entries.*.env.* = ""  # default
     skills.entries.*.network = ["none"]  # default
     skills.extra_dirs = []  # default
+    skills.load_before_run = true  # default
+    skills.load_mode = "turn"  # default
+    skills.max_body_tokens = 25000  # default
+    skills.max_loaded = 0  # default
+    skills.placement = "tool_result"  # default
     skills.plugin_dirs = []  # default
+    skills.retain_tokens = 20000  # default
     workspace.folder = ""  # default
     workspace.ttl_days = 7  # default
     ----- stderr

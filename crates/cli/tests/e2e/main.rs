@@ -28,6 +28,7 @@ mod reference;
 mod reference_defects;
 mod sources;
 mod table;
+mod tasks;
 mod trust;
 mod trust_changes;
 mod upkeep;

@@ -13,15 +13,10 @@ use metier_sandbox::Stream;
 use metier_workspace::executor;
 
 use crate::context::Context;
-use crate::output::{Abilities, Screen, style, styled};
+use crate::output::{Abilities, ERASE, Screen, TICK, frame, style, styled};
 
-/// How long a command is silent before there is a sign of life, and how often that changes.
+/// How long a command is silent before there is a sign of life.
 const SILENCE: Duration = Duration::from_secs(1);
-const TICK: Duration = Duration::from_millis(100);
-/// The sign of life.
-const FRAMES: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
-/// Goes to the beginning of the line and erases it.
-const ERASE: &str = "\r\u{1b}[K";
 /// In front of lines of standard error, where both streams are on one terminal.
 const BAR: &str = "│ ";
 
@@ -204,9 +199,7 @@ impl View {
             return;
         }
         let elapsed = self.started.elapsed();
-        let frame = elapsed.as_millis() / TICK.as_millis() % FRAMES.len() as u128;
-        let frame = FRAMES[usize::try_from(frame).unwrap_or_default()];
-        let text = format!("{frame} {} s · Ctrl-C ends it", elapsed.as_secs());
+        let text = format!("{} {} s · Ctrl-C ends it", frame(elapsed), elapsed.as_secs());
         let text = if self.is_colored { styled(style::DIM, text) } else { text };
         write(Stream::Error, format!("{ERASE}{text}").as_bytes());
         self.is_status_shown = true;

@@ -19,16 +19,14 @@ use self::live::Live;
 use self::report::Place;
 use crate::args::ExecArgs;
 use crate::context::Context;
-use crate::failure::{FAILED, Failure, OK};
+use crate::failure::{FAILED, Failure, INTERRUPTED, OK};
 use crate::grants::remedy;
-use crate::runs::{block_on, key_of};
+use crate::runs::{block_on, key_of, new_session};
 
 /// The exit code after a timeout, as `timeout` has it.
 const TIMED_OUT: u8 = 124;
 /// What a shell adds to the number of a signal.
 const SIGNALLED: i32 = 128;
-/// The exit code after Ctrl-C, as shells have it.
-const INTERRUPTED: u8 = 130;
 
 /// What removing old workspaces may take after a run.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -52,8 +50,15 @@ pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure
     let runner = context.runner(arguments.executor)?;
     // What runs left behind whose metier was killed.
     metier_sandbox::remove_leftovers();
-    let session = arguments.session.clone().unwrap_or_else(new_session);
-    let order = RunOrder { key: key_of(&session), request, trees, settings };
+    let (session, key) = match &arguments.session {
+        Some(session) => (session.clone(), context.workspace_key(session)?),
+        None => {
+            let session = new_session();
+            let key = key_of(&session);
+            (session, key)
+        }
+    };
+    let order = RunOrder { key: key.clone(), request, trees, settings };
     let cancel = Cancel::new()?;
     let live = (!arguments.json).then(|| Live::begin(context));
     let taker = live.as_ref().map_or_else(|| Box::new(|_, _: &[u8]| {}) as _, Live::taker);
@@ -69,7 +74,7 @@ pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure
         context.output.json(&Answer { session: &session, output: &output });
     } else {
         // What there is to say does not depend on it.
-        let workspace = runner.workspaces.workspace(&key_of(&session)).ok();
+        let workspace = runner.workspaces.workspace(&key).ok();
         let place = Place { session: &session, folder: workspace.as_ref().map(Workspace::root) };
         report::print(context, &place, &output);
     }
@@ -84,11 +89,6 @@ fn skills_of<'a>(request: &'a RunRequest, snapshot: &Snapshot) -> Vec<&'a str> {
     let named = named.filter_map(|path| path.split('/').next());
     let known = named.filter(|name| snapshot.find(name).is_some());
     known.chain([request.skill.as_str()]).collect::<BTreeSet<_>>().into_iter().collect()
-}
-
-fn new_session() -> String {
-    let id = uuid::Uuid::now_v7().simple().to_string();
-    format!("s-{}", &id[id.len() - 12..])
 }
 
 /// Ctrl-C ends the command, and what it made so far is still collected.

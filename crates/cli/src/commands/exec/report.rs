@@ -5,8 +5,9 @@ use std::path::Path;
 use metier_workspace::RunOutput;
 use metier_workspace::request::{Confinement, OutputFile};
 
+use crate::commands::files::{self, FileRow};
 use crate::context::Context;
-use crate::output::{Align, Column, Table, kind, plain, size, style, styled};
+use crate::output::{plain, style, styled};
 
 /// Where a run took place.
 pub(super) struct Place<'a> {
@@ -20,7 +21,7 @@ pub(super) struct Place<'a> {
 pub(super) fn print(context: &Context, place: &Place<'_>, output: &RunOutput) {
     let out = &context.output;
     if !output.output_files.is_empty() {
-        out.say(table(&output.output_files).render(out.width()).trim_end());
+        out.say(files::table(output.output_files.iter().map(row)).render(out.width()).trim_end());
         if let Some(folder) = place.folder {
             out.note(style::DIM, "in ", &folder.display().to_string());
         }
@@ -47,21 +48,9 @@ pub(super) fn print(context: &Context, place: &Place<'_>, output: &RunOutput) {
     out.say(&format!("{} {}", styled(style, ending), styled(style::DIM, rest)));
 }
 
-fn table(files: &[OutputFile]) -> Table {
-    let column = |heading, align, fills| Column { heading, align, fills };
-    let mut table = Table::new(&[
-        column("FILE", Align::Left, true),
-        column("SIZE", Align::Right, false),
-        column("TYPE", Align::Left, false),
-    ]);
-    for file in files {
-        table.row(vec![
-            (style::NAME, plain(&file.reference)),
-            (style::DIM, size(file.size_bytes)),
-            (style::DIM, plain(kind(&file.mime_type))),
-        ]);
-    }
-    table
+fn row(file: &OutputFile) -> FileRow<'_> {
+    let OutputFile { reference, size_bytes, mime_type, .. } = file;
+    FileRow { reference, size_bytes: *size_bytes, mime_type }
 }
 
 /// What of others was not kept from the command, if that is not everything.

@@ -1,8 +1,10 @@
-//! The command line.
+//! The commands, and what those about skills and runs take.
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::args::RunArgs;
 
 /// A runtime for Agent Skills: find them, judge them, tell a model about them
 #[derive(Debug, Parser)]
@@ -54,6 +56,8 @@ pub(crate) enum Command {
     },
     /// Trust the skills of a project as they are now
     Trust(TrustArgs),
+    /// Do a task: a model finds the skills for it, loads them and runs their commands
+    Run(RunArgs),
     /// Run a command of a skill
     Exec(ExecArgs),
     /// Print a file of a session, an artifact or a skill

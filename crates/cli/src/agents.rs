@@ -1,0 +1,124 @@
+//! What commands that ask a model need: the agent, made of flags and settings.
+
+use std::sync::Arc;
+
+use metier_agent::agent::AgentSettings;
+use metier_agent::conversation::{Layout, Placement};
+use metier_agent::prompt::PromptSettings;
+use metier_agent::texts::StagedTexts;
+use metier_agent::tools::ToolSet;
+use metier_agent::turn::TurnLimits;
+use metier_agent::{Agent, LoadMode};
+use metier_workspace::Runner;
+use metier_workspace::executor::{Executor, Firmness, LocalExecutor};
+use serde::de::DeserializeOwned;
+
+use crate::args::{ExecutorName, RunArgs};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::library::Skills;
+use crate::models::read_word;
+
+/// Commands that a model runs at the same time.
+const PARALLEL_TOOLS: usize = 4;
+
+/// A choice between words, by a flag or by a setting.
+struct Choice<'a> {
+    flag: Option<&'a str>,
+    setting: &'static str,
+    words: &'static str,
+}
+
+impl Context {
+    /// The agent that was asked for.
+    ///
+    /// # Errors
+    ///
+    /// When there is no model, the settings cannot be followed, or the state cannot be used.
+    pub(crate) fn agent(&self, wanted: &RunArgs, skills: Arc<Skills>) -> Result<Agent, Failure> {
+        let settings = self.agent_settings(wanted)?;
+        let executor = self.confining_executor(wanted.executor)?;
+        let model = self.model(wanted.model.as_deref())?;
+        let workspaces = self.workspaces()?;
+        Ok(Agent {
+            name: wanted.sources.agent.clone(),
+            model_name: model.name().to_owned(),
+            model,
+            library: skills,
+            sessions: Arc::new(self.sessions()?),
+            texts: Arc::new(StagedTexts::new(workspaces.clone())),
+            runner: Runner { workspaces, artifacts: Arc::new(self.artifacts()?), executor },
+            settings,
+        })
+    }
+
+    /// Who runs what a model thought of: nobody who does so unconfined, as long as no person is
+    /// asked about it first.
+    fn confining_executor(&self, named: Option<ExecutorName>) -> Result<Executor, Failure> {
+        match self.executor(named)? {
+            Executor::Local(LocalExecutor::Host) => Err(Failure::usage(
+                "a model may not run commands on the host: nobody is asked before they run",
+            )
+            .hint("use `--executor sandbox` or `--executor container`")),
+            Executor::Local(LocalExecutor::Sandbox(firmness)) => {
+                Ok(LocalExecutor::Sandbox(Firmness { degrade: false, ..firmness }).into())
+            }
+            executor => Ok(executor),
+        }
+    }
+
+    fn agent_settings(&self, wanted: &RunArgs) -> Result<AgentSettings, Failure> {
+        let count = |name: &str, usual: usize| self.settings.count(name).unwrap_or(usual);
+        let tools: ToolSet = self.choose(&Choice {
+            flag: wanted.tools.as_deref(),
+            setting: "agent.tools",
+            words: "`full`, `knowledge`, `single` or `files`",
+        })?;
+        let mode: LoadMode = self.choose(&Choice {
+            flag: wanted.load_mode.as_deref(),
+            setting: "skills.load_mode",
+            words: "`turn`, `once` or `session`",
+        })?;
+        let placement: Placement = self.choose(&Choice {
+            flag: wanted.placement.as_deref(),
+            setting: "skills.placement",
+            words: "`tool_result` or `system`",
+        })?;
+        let usual = Layout::default().max_body_tokens;
+        let max_body_tokens = count("skills.max_body_tokens", usual);
+        let limits = TurnLimits::default();
+        let percent = u8::try_from(count("context.compact_at", 80).min(100)).unwrap_or(100);
+        Ok(AgentSettings {
+            prompt: PromptSettings {
+                instruction: self.settings.text("agent.instruction").map(str::to_owned),
+                guidance: None,
+                tools,
+                catalog_tokens: self.catalog_tokens(),
+                layout: Layout { placement, max_body_tokens },
+                is_minimal: false,
+            },
+            limits: TurnLimits {
+                requests: count("agent.max_requests", limits.requests).max(1),
+                ..limits
+            },
+            mode,
+            max_loaded_skills: self.settings.count("skills.max_loaded").filter(|&most| most > 0),
+            retain_tokens: count("skills.retain_tokens", 20_000),
+            load_before_run: self.settings.switch("skills.load_before_run"),
+            parallel_tools: PARALLEL_TOOLS,
+            context_tokens: count("context.tokens", 128_000),
+            compact_at: f64::from(percent) / 100.0,
+            max_output_tokens: None,
+        })
+    }
+
+    fn choose<T: DeserializeOwned + Default>(&self, choice: &Choice<'_>) -> Result<T, Failure> {
+        let Some(word) = choice.flag.or_else(|| self.settings.text(choice.setting)) else {
+            return Ok(T::default());
+        };
+        read_word(word).ok_or_else(|| {
+            Failure::usage(format!("`{}` cannot be `{word}`", choice.setting))
+                .hint(format!("set it to {}", choice.words))
+        })
+    }
+}

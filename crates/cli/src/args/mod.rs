@@ -1,0 +1,11 @@
+//! The command line.
+
+mod agent;
+mod commands;
+
+pub(crate) use agent::RunArgs;
+pub(crate) use commands::{
+    ArtifactsArgs, ArtifactsCommand, CatalogFormat, Cli, Color, Command, ConfigCommand, ExecArgs,
+    ExecutorName, LintFormat, ReadArgs, ReferencePage, SkillsArgs, SkillsCommand, SourceArgs,
+    TrustArgs,
+};

@@ -1,0 +1,79 @@
+//! What a person sees after a task: the answer, the files, and how it ended.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use metier_agent::{Ending, Outcome};
+use metier_session::{Content, Event};
+use serde::Deserialize;
+
+use crate::commands::files::{self, FileRow};
+use crate::context::Context;
+use crate::output::{plain, plain_block, style, styled};
+
+/// How and where a task was done.
+pub(super) struct Done<'a> {
+    /// The session.
+    pub session: &'a str,
+    /// The folder of its workspace, if that is still there.
+    pub folder: Option<&'a Path>,
+    /// The model that was asked.
+    pub model: &'a str,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// What of a run's result is told at the end.
+#[derive(Debug, Deserialize)]
+struct Made {
+    #[serde(default)]
+    output_files: Vec<MadeFile>,
+}
+
+#[derive(Debug, Deserialize)]
+struct MadeFile {
+    #[serde(rename = "ref")]
+    reference: String,
+    size_bytes: u64,
+    mime_type: String,
+}
+
+/// Prints the answer, and says how the task went.
+pub(super) fn print(context: &Context, done: &Done<'_>, outcome: &Outcome) {
+    let out = &context.output;
+    if !outcome.text.trim().is_empty() {
+        out.print(&plain_block(outcome.text.trim_end()));
+    }
+    let made = made_in(&outcome.events);
+    if !made.is_empty() {
+        let rows = made.values().map(|file| FileRow {
+            reference: &file.reference,
+            size_bytes: file.size_bytes,
+            mime_type: &file.mime_type,
+        });
+        out.say(files::table(rows).render(out.width()).trim_end());
+        if let Some(folder) = done.folder {
+            out.note(style::DIM, "in ", &folder.display().to_string());
+        }
+    }
+    let (style, ending) = match &outcome.ending {
+        Ending::Answered => (style::GOOD, "answered".to_owned()),
+        Ending::Stopped => (style::WARN, "stopped".to_owned()),
+        ending => (style::BAD, ending.to_string()),
+    };
+    let (model, session) = (plain(done.model), plain(done.session));
+    let rest = format!("· {:.2} s · {model} · session {session}", done.took.as_secs_f64());
+    out.say(&format!("{} {}", styled(style, plain(&ending)), styled(style::DIM, rest)));
+}
+
+/// The files that commands made in a turn, as each was last.
+fn made_in(events: &[Event]) -> BTreeMap<String, MadeFile> {
+    let mut made = BTreeMap::new();
+    for event in events {
+        let Content::ToolResponse(response) = &event.content else { continue };
+        let Ok(result) = Made::deserialize(&response.structured) else { continue };
+        made.extend(result.output_files.into_iter().map(|file| (file.reference.clone(), file)));
+    }
+    made
+}

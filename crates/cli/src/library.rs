@@ -1,0 +1,73 @@
+//! The skills of this machine, as the agent asks for them.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use metier_agent::library::read_tree;
+use metier_agent::{Library, LibraryError};
+use metier_skill::files::DigestCache;
+use metier_skill::library::{Entry, Snapshot};
+use metier_workspace::{RunSettings, Tree};
+
+use crate::args::SourceArgs;
+use crate::context::Context;
+use crate::failure::Failure;
+
+/// The skills as they were when a command began.
+#[derive(Debug)]
+pub(crate) struct Skills {
+    context: Context,
+    snapshot: Arc<Snapshot>,
+    digests: Mutex<DigestCache>,
+}
+
+impl Skills {
+    /// Looks for them.
+    ///
+    /// # Errors
+    ///
+    /// When a filter cannot be read.
+    pub(crate) fn find(context: &Context, sources: &SourceArgs) -> Result<Self, Failure> {
+        let snapshot = Arc::new(context.library(sources)?);
+        let digests = Mutex::new(context.digests());
+        Ok(Self { context: context.clone(), snapshot, digests })
+    }
+
+    /// Keeps what was learned of files, which saves time.
+    pub(crate) fn save(&self) {
+        self.digests().save();
+    }
+
+    fn digests(&self) -> MutexGuard<'_, DigestCache> {
+        self.digests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Library for Skills {
+    fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.snapshot)
+    }
+
+    fn tree(&self, entry: &Entry) -> Result<Tree, LibraryError> {
+        let folder = self.context.folder_of(entry).map_err(|failure| in_words(&failure))?;
+        self.read(entry, &folder)
+    }
+
+    fn run_settings(&self, entry: &Entry) -> Result<RunSettings, LibraryError> {
+        self.context.run_settings(entry).map_err(|failure| in_words(&failure))
+    }
+}
+
+impl Skills {
+    fn read(&self, entry: &Entry, folder: &Path) -> Result<Tree, LibraryError> {
+        read_tree(entry.name.as_str(), folder, &self.digests())
+    }
+}
+
+/// A failure as a model is told of it.
+fn in_words(failure: &Failure) -> LibraryError {
+    LibraryError::new(match &failure.hint {
+        Some(hint) => format!("{failure}; {hint}"),
+        None => failure.to_string(),
+    })
+}

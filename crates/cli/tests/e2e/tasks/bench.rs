@@ -1,0 +1,83 @@
+//! A skill, scripts of models, and servers that speak like providers.
+
+use metier_testkit::server::{Reply, Server};
+use metier_testkit::{Outcome, TestEnv};
+use serde_json::{Value, json};
+
+use crate::environment;
+
+/// An environment with a skill that has a doc and a script.
+pub(super) fn with_skill() -> TestEnv {
+    let env = environment();
+    env.write(
+        "project/skills/counter/SKILL.md",
+        "---\nname: counter\ndescription: Counts lines. Use when asked how long a text is.\n---\n\n\
+        # Counter\n\nRun `sh scripts/count.sh FILE`. For formats see `formats.md`.\n",
+    );
+    env.write("project/skills/counter/formats.md", "Numbers are written to `out/count.txt`.\n");
+    env.write("project/skills/counter/scripts/count.sh", "wc -l < \"$1\"\n");
+    env
+}
+
+/// Writes a script of replies.
+pub(super) fn script(env: &TestEnv, replies: &[Value]) {
+    let lines: Vec<String> = replies.iter().map(Value::to_string).collect();
+    env.write("project/replies.jsonl", lines.join("\n"));
+}
+
+/// A call in a script.
+pub(super) fn call(name: &str, arguments: &Value) -> Value {
+    json!({ "name": name, "arguments": arguments })
+}
+
+/// Does a task with the skills of the project and the script.
+pub(super) fn run_scripted(env: &TestEnv, words: &[&str]) -> Outcome {
+    run_with(env, "scripted/replies.jsonl", words)
+}
+
+/// The same with another model.
+pub(super) fn run_with(env: &TestEnv, model: &str, words: &[&str]) -> Outcome {
+    let fixed = ["run", "--model", model, "--skills-dir", "skills", "--no-default-sources"];
+    env.run(fixed.iter().chain(words))
+}
+
+/// The outcome without what differs from run to run.
+pub(super) fn steady(outcome: &Outcome) -> String {
+    let is_time =
+        |part: &str| part.strip_suffix(" s").is_some_and(|number| number.parse::<f64>().is_ok());
+    let line = |line: &str| {
+        let parts = line.split(" · ").map(|part| if is_time(part) { "[TIME]" } else { part });
+        parts.collect::<Vec<_>>().join(" · ")
+    };
+    outcome.to_string().lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// A reply that streams these pieces of a message, as chat completions do.
+pub(super) fn streamed(deltas: &[Value], finish: &str) -> Reply {
+    let mut body = String::new();
+    for delta in deltas {
+        let chunk = json!({ "choices": [{ "index": 0, "delta": delta }] });
+        body.push_str(&format!("data: {chunk}\n\n"));
+    }
+    let last = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": finish }] });
+    let usage = json!({ "prompt_tokens": 700, "completion_tokens": 20,
+        "prompt_tokens_details": { "cached_tokens": 512 } });
+    let usage = json!({ "choices": [], "usage": usage });
+    body.push_str(&format!("data: {last}\n\ndata: {usage}\n\ndata: [DONE]\n\n"));
+    Reply::ok(body)
+        .header("Content-Type", "text/event-stream")
+        .trickle(64, std::time::Duration::ZERO)
+}
+
+/// A piece of a message that calls a tool.
+pub(super) fn calling(id: &str, name: &str, arguments: &Value) -> Value {
+    let function = json!({ "name": name, "arguments": arguments.to_string() });
+    json!({ "tool_calls": [{ "index": 0, "id": id, "type": "function", "function": function }] })
+}
+
+/// An environment whose OpenAI is this server.
+pub(super) fn asking(server: &Server) -> TestEnv {
+    with_skill()
+        .with_variable("OPENAI_BASE_URL", &server.url("/v1"))
+        .with_variable("OPENAI_API_KEY", "sk-test-0123456789")
+}

@@ -1,0 +1,6 @@
+//! `metier run`: tasks that a model does with skills, here a script or a server on the loopback.
+
+mod answers;
+mod bench;
+mod errors;
+mod requests;

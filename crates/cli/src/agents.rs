@@ -38,7 +38,7 @@ impl Context {
     pub(crate) fn agent(&self, wanted: &RunArgs, skills: Arc<Skills>) -> Result<Agent, Failure> {
         let settings = self.agent_settings(wanted)?;
         let executor = self.confining_executor(wanted.executor)?;
-        let model = self.model(wanted.model.as_deref())?;
+        let model = self.model(wanted.model.as_deref(), &skills)?;
         let workspaces = self.workspaces()?;
         Ok(Agent {
             name: wanted.sources.agent.clone(),

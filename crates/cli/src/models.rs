@@ -3,12 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use metier_agent::Library;
+use metier_agent::offline::Offline;
 use metier_model::{Dialect, Format, KeyHeader, Model, ModelSettings, Provider, Secret};
 use serde::de::DeserializeOwned;
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::library::Skills;
 
+/// The planner that needs no model.
+const OFFLINE: &str = "offline";
 /// What settings of providers begin with.
 const PROVIDERS: &str = "models.providers.";
 
@@ -40,20 +45,24 @@ const KNOWN: [Known; 2] = [
 ];
 
 impl Context {
-    /// The model that was named, or that of the settings, or one that a key gives access to.
+    /// The model that was named, or that of the settings, or one that a key gives access to; without
+    /// any of these the planner that needs none.
     ///
     /// # Errors
     ///
-    /// When there is none, or its provider cannot be used.
-    pub(crate) fn model(&self, named: Option<&str>) -> Result<Arc<dyn Model>, Failure> {
+    /// When its provider cannot be used.
+    pub(crate) fn model(
+        &self,
+        named: Option<&str>,
+        skills: &Skills,
+    ) -> Result<Arc<dyn Model>, Failure> {
         let has_key = |known: &&Known| self.key_of(known.name, known.key).is_some();
         let by_key = || KNOWN.iter().find(has_key).map(|known| known.model);
         let name = named.or_else(|| self.settings.text("agent.model")).or_else(by_key);
-        let Some(name) = name else {
-            return Err(Failure::new("no model is set").hint(
-                "set OPENAI_API_KEY or ANTHROPIC_API_KEY, or name a model with `--model provider/name` or `agent.model`",
-            ));
-        };
+        let name = name.unwrap_or(OFFLINE);
+        if name == OFFLINE {
+            return Ok(Arc::new(Offline::new(skills.snapshot())));
+        }
         Ok(metier_model::open(name, &ModelSettings::new(self.providers()?))?)
     }
 

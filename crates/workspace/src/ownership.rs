@@ -41,7 +41,7 @@ impl Workspaces {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         let _lock = claim(&old)?;
-        let workspace = Workspaces::claimed(to, &old);
+        let workspace = Self::claimed(to, &old);
         let mut metadata = workspace.metadata()?;
         metadata.key = Some(to.clone());
         workspace.save(&metadata)?;

@@ -67,7 +67,7 @@ impl Progress {
                 calls.insert(call.id.clone(), (*call).clone());
             }
             Step::Retrying(cause) => {
-                self.say(Line { style: style::WARN, word: "again: ", text: (*cause).to_owned() });
+                self.say(&Line { style: style::WARN, word: "again: ", text: (*cause).to_owned() });
             }
             Step::Appended(event) => self.appended(event),
             _ => {}
@@ -88,18 +88,18 @@ impl Progress {
                 let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
                 if let Some(call) = calls.remove(&response.call) {
                     drop(calls);
-                    happened(&call, response).into_iter().for_each(|line| self.say(line));
+                    happened(&call, response).iter().for_each(|line| self.say(line));
                 }
             }
             Content::Summary(_) => {
                 let text = "older turns, to make room".to_owned();
-                self.say(Line { style: style::DIM, word: "summarised ", text });
+                self.say(&Line { style: style::DIM, word: "summarised ", text });
             }
             _ => {}
         }
     }
 
-    fn say(&self, line: Line) {
+    fn say(&self, line: &Line) {
         self.status.above(|| self.output.note(line.style, line.word, &line.text));
     }
 }

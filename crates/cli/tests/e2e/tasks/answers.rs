@@ -22,6 +22,16 @@ fn counting(env: &TestEnv) {
 }
 
 #[test]
+fn without_a_model_the_offline_planner_runs_what_a_skill_shows() {
+    let env = with_skill();
+    env.write("project/notes.txt", "one\ntwo\n");
+    let fixed = ["run", "--skills-dir", "skills", "--no-default-sources", "--session", "one"];
+    let words = ["how long is this text?", "notes.txt"];
+    let told = steady(&env.run(fixed.iter().chain(&words)));
+    assert_snapshot!(told, @"");
+}
+
+#[test]
 fn a_task_is_answered_and_what_happened_is_told_apart_from_it() {
     let env = with_skill();
     counting(&env);

@@ -1,6 +1,5 @@
 //! The skills of this machine, as the agent asks for them.
 
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use metier_agent::library::read_tree;
@@ -50,17 +49,11 @@ impl Library for Skills {
 
     fn tree(&self, entry: &Entry) -> Result<Tree, LibraryError> {
         let folder = self.context.folder_of(entry).map_err(|failure| in_words(&failure))?;
-        self.read(entry, &folder)
+        read_tree(entry.name.as_str(), &folder, &self.digests())
     }
 
     fn run_settings(&self, entry: &Entry) -> Result<RunSettings, LibraryError> {
         self.context.run_settings(entry).map_err(|failure| in_words(&failure))
-    }
-}
-
-impl Skills {
-    fn read(&self, entry: &Entry, folder: &Path) -> Result<Tree, LibraryError> {
-        read_tree(entry.name.as_str(), folder, &self.digests())
     }
 }
 

@@ -213,7 +213,8 @@ impl Context {
         let workspaces = self.workspaces()?;
         if let Some(session) = named {
             let key = self.workspace_key(session)?;
-            return if workspaces.exists(&key) {
+            // One in the database may have lost its workspace, and is a session all the same.
+            return if key.generation > 0 || workspaces.exists(&key) {
                 Ok(key)
             } else {
                 Err(Failure::new(format!("there is no session `{session}`"))

@@ -57,3 +57,57 @@ fn claim(folder: &Path) -> io::Result<File> {
     }
     Err(io::Error::new(io::ErrorKind::ResourceBusy, "it is in use"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(session: &str, generation: u32) -> SessionKey {
+        let [app, user, session] = ["test", "ada", session].map(str::to_owned);
+        SessionKey { app, user, session, generation }
+    }
+
+    fn workspaces() -> (tempfile::TempDir, Workspaces) {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name);
+        let workspaces = Workspaces::open(&place("workspaces"), &place("content")).unwrap();
+        (folder, workspaces)
+    }
+
+    #[test]
+    fn a_workspace_that_is_handed_over_has_its_files_and_its_new_key() {
+        let (_folder, workspaces) = workspaces();
+        let (old, new) = (key("one", 0), key("one", 7));
+        let workspace = workspaces.workspace(&old).unwrap();
+        fs::write(workspace.root().join("out/a.txt"), "a").unwrap();
+        assert_eq!(
+            workspaces.hand_over(&old, &new).unwrap_err().kind(),
+            io::ErrorKind::ResourceBusy,
+            "it is in use"
+        );
+        drop(workspace);
+        workspaces.hand_over(&old, &new).unwrap();
+        assert!(!workspaces.exists(&old));
+        let workspace = workspaces.workspace(&new).unwrap();
+        assert_eq!(fs::read_to_string(workspace.root().join("out/a.txt")).unwrap(), "a");
+        assert_eq!(workspaces.latest("test", "ada").unwrap(), Some(new.clone()));
+        workspaces.workspace(&old).unwrap();
+        let taken = workspaces.hand_over(&old, &new).unwrap_err();
+        assert_eq!(taken.kind(), io::ErrorKind::AlreadyExists);
+    }
+
+    #[test]
+    fn a_workspace_is_removed_unless_it_is_in_use() {
+        let (_folder, workspaces) = workspaces();
+        let (one, two) = (key("one", 1), key("two", 1));
+        let workspace = workspaces.workspace(&one).unwrap();
+        drop(workspaces.workspace(&two).unwrap());
+        let busy = workspaces.remove(&one).unwrap_err();
+        assert_eq!(busy.kind(), io::ErrorKind::ResourceBusy);
+        assert!(workspaces.exists(&one));
+        drop(workspace);
+        assert!(workspaces.remove(&one).unwrap());
+        assert!(!workspaces.remove(&one).unwrap(), "there is none any more");
+        assert!(!workspaces.exists(&one) && workspaces.exists(&two));
+    }
+}

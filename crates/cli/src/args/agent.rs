@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 use crate::args::{ExecutorName, SourceArgs};
 
@@ -38,4 +38,51 @@ pub(crate) struct RunArgs {
     /// Where to look.
     #[command(flatten)]
     pub sources: SourceArgs,
+}
+
+/// `metier sessions`.
+#[derive(Debug, Args)]
+pub(crate) struct SessionsArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: SessionsCommand,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// The commands of `metier sessions`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionsCommand {
+    /// List the sessions, those that were used last first
+    List,
+    /// Show what happened in a session
+    Show {
+        /// The session
+        #[arg(value_name = "ID")]
+        session: String,
+    },
+    /// Remove a session with its workspace and artifacts
+    Rm {
+        /// The session
+        #[arg(value_name = "ID")]
+        session: String,
+    },
+    /// Print a session whole, as lines of JSON
+    Export {
+        /// The session
+        #[arg(value_name = "ID")]
+        session: String,
+    },
+}
+
+/// `metier usage`.
+#[derive(Debug, Args)]
+pub(crate) struct UsageArgs {
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::args::RunArgs;
+use crate::args::{RunArgs, SessionsArgs, UsageArgs};
 
 /// A runtime for Agent Skills: find them, judge them, tell a model about them
 #[derive(Debug, Parser)]
@@ -58,6 +58,10 @@ pub(crate) enum Command {
     Trust(TrustArgs),
     /// Do a task: a model finds the skills for it, loads them and runs their commands
     Run(RunArgs),
+    /// Look at sessions of tasks
+    Sessions(SessionsArgs),
+    /// Show the tokens that models were paid for, by model and skill
+    Usage(UsageArgs),
     /// Run a command of a skill
     Exec(ExecArgs),
     /// Print a file of a session, an artifact or a skill

@@ -26,10 +26,11 @@ pub(super) fn run(arguments: &ArtifactsArgs, context: &Context) -> Result<u8, Fa
     let named = arguments.session.as_deref().map(key_of);
     let key = named.map_or_else(|| context.session(None), Ok)?;
     let (store, owner) = (context.artifacts()?, owner_of(&key)?);
+    let is_known = context.session(Some(&key.session)).map(|_| ());
     let asked = Asked { context, store, owner, session: key.session, json: arguments.json };
     block_on(async {
         match &arguments.command {
-            ArtifactsCommand::List => asked.list().await,
+            ArtifactsCommand::List => asked.list(is_known).await,
             ArtifactsCommand::Get { name, output } => asked.get(name, output.as_deref()).await,
             ArtifactsCommand::Versions { name } => asked.versions(name).await,
             ArtifactsCommand::Rm { name } => asked.remove(name).await,
@@ -46,13 +47,14 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    async fn list(&self) -> Result<u8, Failure> {
+    /// Lists them; where there are none, the session should at least be known.
+    async fn list(&self, is_known: Result<(), Failure>) -> Result<u8, Failure> {
         let mut listed = Vec::new();
         for scope in [self.owner.session_scope(), self.owner.user_scope()] {
             listed.extend(self.store.list(&scope).await.map_err(|error| Failure::brief(&error))?);
         }
         if listed.is_empty() {
-            self.context.session(Some(&self.session))?;
+            is_known?;
         }
         if self.json {
             let values = listed.iter().map(|it| {

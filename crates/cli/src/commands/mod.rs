@@ -8,6 +8,7 @@ mod format;
 mod read;
 mod reference;
 mod run;
+mod sessions;
 mod skills;
 mod trust;
 mod upkeep;
@@ -34,6 +35,8 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Skills(arguments) => skills::run(arguments, context),
         Command::Trust(arguments) => trust::run(&arguments, context),
         Command::Run(arguments) => run::run(&arguments, context),
+        Command::Sessions(arguments) => sessions::run(&arguments, context),
+        Command::Usage(arguments) => sessions::usage(&arguments, context),
         Command::Exec(arguments) => exec::run(&arguments, context),
         Command::Read(arguments) => read::run(&arguments, context),
         Command::Artifacts(arguments) => artifacts::run(&arguments, context),

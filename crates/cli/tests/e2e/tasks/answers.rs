@@ -1,5 +1,7 @@
 //! What a person or a program gets of a task.
 
+use std::time::{Duration, Instant};
+
 use insta::assert_snapshot;
 use metier_testkit::{Terminal, TestEnv};
 use serde_json::{Value, json};
@@ -166,7 +168,12 @@ fn ctrl_c_stops_the_turn_and_the_session_goes_on() {
     command.args(["--no-default-sources", "--model", "scripted/replies.jsonl"]);
     let mut terminal = Terminal::start(command, 80);
     terminal.wait_for("running counter");
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    let made = env.home().join(".metier/workspaces/metier/local/one-1/out/a.txt");
+    let patience = Instant::now() + Duration::from_secs(60);
+    while !made.exists() {
+        assert!(Instant::now() < patience, "the command does not begin");
+        std::thread::sleep(Duration::from_millis(20));
+    }
     terminal.write("\u{3}");
     let (code, _, seen) = terminal.finish();
     assert_eq!(code, 130, "{seen}");

@@ -4,3 +4,4 @@ mod answers;
 mod bench;
 mod errors;
 mod requests;
+mod sessions;

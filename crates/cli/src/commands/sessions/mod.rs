@@ -1,0 +1,51 @@
+//! `metier sessions` and `metier usage`.
+
+mod list;
+mod remove;
+mod show;
+mod usage;
+
+use metier_session::{Export, Session, SessionError, SessionStore, SqliteStore};
+
+pub(super) use usage::usage;
+
+use crate::args::{SessionsArgs, SessionsCommand};
+use crate::context::Context;
+use crate::failure::{Failure, OK};
+use crate::runs::block_on;
+use crate::sessions::session_key;
+
+/// Does what was asked with sessions.
+pub(super) fn run(arguments: &SessionsArgs, context: &Context) -> Result<u8, Failure> {
+    match &arguments.command {
+        SessionsCommand::List => list::list(context, arguments.json),
+        SessionsCommand::Show { session } => show::show(context, session, arguments.json),
+        SessionsCommand::Rm { session } => remove::remove(context, session, arguments.json),
+        SessionsCommand::Export { session } => export(context, session),
+    }
+}
+
+/// Prints a session as lines of JSON, from which it can be made again.
+fn export(context: &Context, name: &str) -> Result<u8, Failure> {
+    let store = store(context, name)?;
+    block_on(async {
+        let session = find(&store, name).await?;
+        let mut lines = Export::new(&store, &session.at);
+        while let Some(line) = lines.next_line().await? {
+            context.output.print(&line);
+        }
+        Ok(OK)
+    })
+}
+
+/// The database, which a session that is there must be in.
+fn store(context: &Context, name: &str) -> Result<SqliteStore, Failure> {
+    let none = || SessionError::NotFound { session: name.escape_debug().to_string() };
+    Ok(context.existing_sessions()?.ok_or_else(none)?)
+}
+
+/// The session of a name.
+async fn find(store: &SqliteStore, name: &str) -> Result<Session, Failure> {
+    let none = || SessionError::NotFound { session: name.escape_debug().to_string() };
+    Ok(store.get(&session_key(name)?).await?.ok_or_else(none)?)
+}

@@ -1,0 +1,58 @@
+//! `metier sessions rm`: the session, its workspace and what it kept.
+
+use metier_session::{SessionError, SessionStore};
+use metier_workspace::artifact::{ArtifactKey, ArtifactStore};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::failure::{Failure, OK};
+use crate::output::{counted, plain};
+use crate::runs::{block_on, key_of, owner_of};
+use crate::sessions::session_key;
+
+/// Removes a session and all that belongs to it alone.
+///
+/// The workspace goes first: when it is in use, everything stays.
+pub(super) fn remove(context: &Context, name: &str, json: bool) -> Result<u8, Failure> {
+    let (key, mine) = (session_key(name)?, context.workspace_key(name)?);
+    let workspaces = context.workspaces()?;
+    let in_use = |error: std::io::Error| {
+        Failure::new(format!("the workspace of `{name}` cannot be removed: {error}"))
+            .hint("wait until the command that uses it has ended")
+    };
+    let mut had_workspace = workspaces.remove(&mine).map_err(in_use)?;
+    // One that `exec` made at the same moment as `run` began the session.
+    had_workspace |= workspaces.remove(&key_of(name)).map_err(in_use)?;
+    let artifacts = context.artifacts()?;
+    let owner = owner_of(&mine)?;
+    let store = context.existing_sessions()?;
+    let (kept, was_there) = block_on(async {
+        let kept = artifacts.list(&owner.session_scope()).await;
+        let kept = kept.map_err(|error| Failure::brief(&error))?;
+        for artifact in &kept {
+            let key = ArtifactKey::new(&owner, &artifact.name);
+            let key = key.map_err(|error| Failure::brief(&error))?;
+            artifacts.delete(&key, None).await.map_err(|error| Failure::brief(&error))?;
+        }
+        let was_there = match &store {
+            Some(store) => match store.delete(&key).await {
+                Ok(_) => true,
+                Err(SessionError::NotFound { .. }) => false,
+                Err(error) => return Err(error.into()),
+            },
+            None => false,
+        };
+        Ok((kept.len(), was_there))
+    })?;
+    if !was_there && !had_workspace && kept == 0 {
+        return Err(SessionError::NotFound { session: name.escape_debug().to_string() }.into());
+    }
+    if json {
+        let removed = json!({ "session": name, "workspace": had_workspace, "artifacts": kept });
+        context.output.json(&removed);
+    } else {
+        let artifacts = counted(kept, "artifact");
+        context.output.say(&format!("removed {}, its workspace and {artifacts}", plain(name)));
+    }
+    Ok(OK)
+}

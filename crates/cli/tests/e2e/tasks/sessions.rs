@@ -1,0 +1,139 @@
+//! `metier sessions` and `metier usage`: what is left of tasks.
+
+use insta::assert_snapshot;
+use metier_testkit::TestEnv;
+use serde_json::{Value, json};
+
+use super::bench::{call, run_scripted, script, with_skill};
+use crate::{compact, environment, json, run};
+
+/// An environment with two sessions, of which one used the skill and kept a file.
+fn with_sessions() -> TestEnv {
+    let env = with_skill();
+    let make = json!({ "skill": "counter", "command": "echo 2 > $OUTPUT_DIR/count.txt",
+        "outputs": { "globs": ["out/*.txt"], "save": true } });
+    let load = call("skill_load", &json!({ "skill": "counter" }));
+    let usage = json!({ "input": 900, "cached_input": 300, "output": 12 });
+    script(
+        &env,
+        &[
+            json!({ "text": "Let me look.", "calls": [load], "usage": usage }),
+            json!({ "calls": [call("skill_run", &make)], "usage": usage }),
+            json!({ "text": "Two.", "usage": usage }),
+        ],
+    );
+    assert_eq!(run_scripted(&env, &["how long is it?", "--session", "first"]).code, 0);
+    script(&env, &[json!({ "text": "Hello.\nYou?", "usage": { "input": 100, "output": 3 } })]);
+    assert_eq!(run_scripted(&env, &["hello", "--session", "second"]).code, 0);
+    env
+}
+
+#[test]
+fn sessions_are_listed_and_shown() {
+    let env = with_sessions();
+    assert_snapshot!(run(&env, "sessions list"), @"
+    exit 0
+    ----- stdout
+    SESSION  TASKS      USED  BEGAN WITH
+    second       1  just now  hello
+    first        1  just now  how long is it?
+    ----- stderr
+    2 sessions
+    ");
+    let shown = run(&env, "sessions show first").stdout;
+    let is_steady = |line: &&str| !line.contains("\"run\"");
+    assert_snapshot!(shown.lines().filter(is_steady).collect::<Vec<_>>().join("\n"), @r#"
+    you
+      how long is it?
+    model
+      Let me look.
+      call skill_load {"skill":"counter"}
+      result loaded: counter
+      call skill_run {"skill":"counter","command":"echo 2 > $OUTPUT_DIR/count.txt","outputs":{"globs":["out/*.txt"],"save":true}}
+    model
+      Two.
+    "#);
+    let listed = json(&run(&env, "sessions list --json"));
+    assert_eq!(listed[1]["title"], "how long is it?");
+    assert_eq!(json(&run(&env, "sessions show second --json")).as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn an_export_has_the_opening_and_every_event() {
+    let env = with_sessions();
+    let outcome = run(&env, "sessions export second");
+    let lines: Vec<Value> = outcome
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line is JSON"))
+        .collect();
+    assert_eq!(lines.len(), 3);
+    assert_eq!(lines[0]["key"]["session"], "second");
+    let system = lines[0]["opening"]["system"].as_str().expect("the opening");
+    assert!(system.contains("- counter: Counts lines."), "{system}");
+    assert_eq!(lines[2]["content"]["parts"][0]["text"], "Hello.\nYou?");
+}
+
+#[test]
+fn what_models_were_paid_is_told_by_model_and_skill() {
+    let env = with_sessions();
+    assert_snapshot!(run(&env, "usage"), @"
+    exit 0
+    ----- stdout
+    FOR                           REPLIES  READ  CACHED  WRITTEN
+    model scripted/replies.jsonl        4  2800    32 %       39
+    skill counter                       3  2700    33 %       36
+    all                                 4  2800    32 %       39
+    ----- stderr
+    ");
+    assert_eq!(json(&run(&env, "usage --session second --json"))["total"]["input"], 100);
+}
+
+#[test]
+fn removing_a_session_removes_its_workspace_and_artifacts_and_nothing_else() {
+    let env = with_sessions();
+    assert_eq!(run(&env, "artifacts list --session first").stdout.lines().count(), 2);
+    assert_snapshot!(compact(&run(&env, "sessions rm first")), @"0 |  | removed first, its workspace and 1 artifact");
+    let folders = std::fs::read_dir(env.home().join(".metier/workspaces/metier/local"));
+    let names = folders.expect("the folder").map(|it| it.expect("an entry").file_name());
+    assert_eq!(names.collect::<Vec<_>>(), ["second-2"]);
+    let cases = [
+        "sessions show first",
+        "sessions rm first",
+        "artifacts list --session first",
+        "read workspace://out/count.txt --session first",
+    ];
+    let told = cases.map(|line| compact(&run(&env, line))).join("\n");
+    assert_snapshot!(told, @"
+    1 |  | error: there is no session `first` / hint: `metier sessions list` shows those there are
+    1 |  | error: there is no session `first` / hint: `metier sessions list` shows those there are
+    1 |  | error: there is no session `first` / hint: `metier run` and `metier exec` name the session they used
+    1 |  | error: there is no session `first` / hint: `metier run` and `metier exec` name the session they used
+    ");
+    // One that is begun again under the name shares nothing with it.
+    script(&env, &[json!({ "when": { "turn": 0 }, "text": "New." })]);
+    assert_eq!(run_scripted(&env, &["again", "--session", "first"]).stdout, "New.\n");
+}
+
+#[test]
+fn a_session_of_exec_alone_is_removed_too() {
+    let env = with_skill();
+    let rest = "--session one --skills-dir skills --no-default-sources";
+    run(&env, &format!("exec counter {rest} --save -- touch out/a"));
+    assert_snapshot!(compact(&run(&env, "sessions rm one")), @"0 |  | removed one, its workspace and 1 artifact");
+    assert_eq!(run(&env, "read workspace://out/a --session one").code, 1);
+}
+
+#[test]
+fn without_sessions_there_is_nothing_to_tell_and_nothing_is_made() {
+    let env = environment();
+    let cases = ["sessions list", "sessions list --json", "usage", "sessions export x"];
+    let told = cases.map(|line| compact(&run(&env, line))).join("\n");
+    assert_snapshot!(told, @"
+    0 |  | 0 sessions
+    0 | [] |
+    0 |  | no model has replied yet
+    1 |  | error: there is no session `x` / hint: `metier sessions list` shows those there are
+    ");
+    assert!(!env.home().join(".metier/metier.db").exists());
+}

@@ -30,7 +30,35 @@ fn without_a_model_the_offline_planner_runs_what_a_skill_shows() {
     let fixed = ["run", "--skills-dir", "skills", "--no-default-sources", "--session", "one"];
     let words = ["how long is this text?", "notes.txt"];
     let told = steady(&env.run(fixed.iter().chain(&words)));
-    assert_snapshot!(told, @"");
+    assert_snapshot!(told, @"
+    exit 0
+    ----- stdout
+    I am the offline planner, not a language model: I choose a skill by its description and run an example of it.
+
+    Skill: `counter`
+
+    Command:
+
+    ```text
+    sh scripts/count.sh work/inputs/notes.txt
+    ```
+
+    Exit: 0
+
+    Output:
+
+    ```text
+    2
+    ```
+
+    Files made: none
+
+    For an answer to the task itself, choose a model with `--model PROVIDER/NAME`.
+    ----- stderr
+    loaded counter
+    ran counter: sh scripts/count.sh work/inputs/notes.txt · exit 0 · [TIME]
+    answered · [TIME] · offline · session one
+    ");
 }
 
 #[test]

@@ -122,3 +122,39 @@ impl Context {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::args::Color;
+    use crate::environment::Environment;
+    use crate::output::Output;
+    use crate::settings::{Origin, Settings, Value};
+
+    fn executor(settings: &[(&str, Value)]) -> Result<Executor, Failure> {
+        let folder = PathBuf::from("/nonexistent");
+        let environment = Environment { home: None, folder, variables: BTreeMap::new() };
+        let values = settings.iter().cloned();
+        let values = values.map(|(name, value)| (name.to_owned(), (value, vec![Origin::Default])));
+        let settings = Settings { values: values.collect(), ..Settings::default() };
+        let output = Output::new(Color::Never, true, None);
+        Context { environment, settings, output }.confining_executor(None)
+    }
+
+    #[test]
+    fn commands_of_a_model_are_confined_whatever_the_settings_say() {
+        let degrade = executor(&[("exec.degrade", Value::Switch(true))]);
+        assert!(
+            matches!(
+                degrade,
+                Ok(Executor::Local(LocalExecutor::Sandbox(Firmness { degrade: false, .. })))
+            ),
+            "{degrade:?}"
+        );
+        let host = executor(&[("exec.executor", Value::Text("host".to_owned()))]);
+        assert!(host.is_err(), "{host:?}");
+    }
+}

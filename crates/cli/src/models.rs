@@ -31,16 +31,16 @@ struct Known {
 /// Those there are; of several keys the first decides.
 const KNOWN: [Known; 2] = [
     Known {
-        name: "anthropic",
-        key: "ANTHROPIC_API_KEY",
-        base_url: "ANTHROPIC_BASE_URL",
-        model: "anthropic/claude-sonnet-4-5",
-    },
-    Known {
         name: "openai",
         key: "OPENAI_API_KEY",
         base_url: "OPENAI_BASE_URL",
         model: "openai/gpt-5",
+    },
+    Known {
+        name: "anthropic",
+        key: "ANTHROPIC_API_KEY",
+        base_url: "ANTHROPIC_BASE_URL",
+        model: "anthropic/claude-sonnet-4-5",
     },
 ];
 

@@ -26,6 +26,8 @@ use crate::grants::{MEBIBYTE, asked_by, settings_key};
 pub(crate) const APP: &str = "metier";
 pub(crate) const USER: &str = "local";
 
+/// What removing old workspaces may take after a run.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
 /// The seconds of a day.
 const DAY: u64 = 24 * 60 * 60;
 /// The image containers are made of when nobody says.

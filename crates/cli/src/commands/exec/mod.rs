@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::io::{self, ErrorKind};
 use std::iter;
-use std::time::Duration;
 
 use metier_sandbox::Cancel;
 use metier_skill::library::{Entry, Snapshot};
@@ -21,15 +20,12 @@ use crate::args::ExecArgs;
 use crate::context::Context;
 use crate::failure::{FAILED, Failure, INTERRUPTED, OK};
 use crate::grants::remedy;
-use crate::runs::{block_on, key_of, new_session};
+use crate::runs::{PATIENCE, block_on, key_of, new_session};
 
 /// The exit code after a timeout, as `timeout` has it.
 const TIMED_OUT: u8 = 124;
 /// What a shell adds to the number of a signal.
 const SIGNALLED: i32 = 128;
-
-/// What removing old workspaces may take after a run.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The answer with the session it was given in.
 #[derive(Serialize)]

@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::failure::{FAILED, Failure, INTERRUPTED, OK};
 use crate::library::Skills;
 use crate::output::style;
-use crate::runs::{block_on, new_session};
+use crate::runs::{PATIENCE, block_on, new_session};
 use crate::sessions::{self, session_key};
 
 /// Does a task.
@@ -60,6 +60,9 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
         };
         report::print(context, &done, &outcome);
     }
+    // The task is over and told; `metier gc` says what is wrong with workspaces.
+    let workspaces = &agent.runner.workspaces;
+    let _removed = workspaces.remove_unused_daily(context.workspace_ttl(), PATIENCE);
     Ok(match outcome.ending {
         Ending::Answered => OK,
         Ending::Stopped => INTERRUPTED,

@@ -4,6 +4,7 @@
 //! run takes. One that is removed first gets another name: whatever happens then, nobody meets
 //! half of it.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -65,14 +66,22 @@ impl Workspaces {
     }
 
     /// Removes staged trees that nobody used for so long, and what is left of staging that was cut
-    /// short; gives how many.
+    /// short; gives how many. Those with a digest that is needed stay.
     ///
     /// # Errors
     ///
     /// When the folder cannot be listed.
-    pub fn remove_unused_content(&self, unused_for: Duration) -> io::Result<usize> {
+    pub fn remove_unused_content(
+        &self,
+        unused_for: Duration,
+        needed: &BTreeSet<String>,
+    ) -> io::Result<usize> {
         let mut removed = 0;
         for tree in folders(self.content())? {
+            let name = tree.file_name().unwrap_or_default().to_string_lossy();
+            if name.split('-').next().is_some_and(|digest| needed.contains(digest)) {
+                continue;
+            }
             let keep = if is_hidden(&tree) { UNFINISHED } else { unused_for };
             if is_older(modified(&tree), keep) {
                 remove_tree(&tree)?;

@@ -1,8 +1,10 @@
 //! `metier gc` and `metier doctor`.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use metier_sandbox::doctor::{self, Place, Report, Verdict};
+use metier_session::SessionStore;
 use metier_workspace::executor::ContainerError;
 use serde_json::json;
 
@@ -19,7 +21,12 @@ const UNFINISHED: Duration = Duration::from_hours(1);
 pub(super) fn gc(context: &Context, json: bool) -> Result<u8, Failure> {
     let workspaces = context.workspaces()?;
     let removed = workspaces.remove_unused(context.workspace_ttl())?;
-    let trees = workspaces.remove_unused_content(UNUSED_CONTENT)?;
+    // Requests of a session are made of the skills as they were.
+    let needed = match context.existing_sessions()? {
+        Some(store) => block_on(async { Ok(store.digests().await?) })?,
+        None => BTreeSet::new(),
+    };
+    let trees = workspaces.remove_unused_content(UNUSED_CONTENT, &needed)?;
     remove_unfinished(&context.cache());
     let groups = metier_sandbox::remove_leftovers();
     let artifacts = context.artifacts()?;

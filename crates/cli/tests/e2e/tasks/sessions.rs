@@ -1,5 +1,8 @@
 //! `metier sessions` and `metier usage`: what is left of tasks.
 
+use std::fs::File;
+use std::time::{Duration, SystemTime};
+
 use insta::assert_snapshot;
 use metier_testkit::TestEnv;
 use serde_json::{Value, json};
@@ -136,4 +139,18 @@ fn without_sessions_there_is_nothing_to_tell_and_nothing_is_made() {
     1 |  | error: there is no session `x` / hint: `metier sessions list` shows those there are
     ");
     assert!(!env.home().join(".metier/metier.db").exists());
+}
+
+#[test]
+fn gc_keeps_the_skills_that_a_session_refers_to() {
+    let env = with_sessions();
+    let content = env.home().join(".metier/content");
+    let long_ago = SystemTime::now() - Duration::from_hours(60 * 24);
+    for tree in std::fs::read_dir(&content).expect("staged skills") {
+        let folder = File::open(tree.expect("an entry").path()).expect("a folder");
+        folder.set_modified(long_ago).expect("its time");
+    }
+    assert_eq!(json(&run(&env, "gc --json"))["skills"], 0);
+    assert_eq!(run(&env, "sessions rm first").code, 0);
+    assert_eq!(json(&run(&env, "gc --json"))["skills"], 1);
 }

@@ -34,6 +34,7 @@ const COMMON: &[&[Promise]] = &[
 
 fn main() {
     metier_sandbox::helper();
+    spans::want_all();
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
     for who in Who::ALL {

@@ -12,6 +12,7 @@ use metier_skill::library::{
     TrustStore,
 };
 use metier_skill::problem::Problem;
+use metier_skill::search::edit_distance;
 
 use crate::args::SourceArgs;
 use crate::bundled::BUNDLED;
@@ -198,6 +199,6 @@ fn nearest<'a>(snapshot: &'a Snapshot, name: &str) -> Option<&'a str> {
     let start: String = wanted.chars().take(3).collect();
     names()
         .find(|other| other.to_lowercase().contains(&wanted) || wanted.contains(other))
-        .or_else(|| names().find(|other| settings::edit_distance(other, &wanted) <= MAX_SLIPS))
+        .or_else(|| names().find(|other| edit_distance(other, &wanted) <= MAX_SLIPS))
         .or_else(|| names().find(|other| other.starts_with(&start)))
 }

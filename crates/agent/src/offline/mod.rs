@@ -17,7 +17,7 @@ use metier_model::{Model, ModelError, Replies, Reply, ReplyEvent, ReplyPart, Req
 use metier_model::{StopReason, ToolChoice, Usage};
 use metier_skill::examples::examples;
 use metier_skill::library::{Entry, Snapshot};
-use metier_skill::search::{Document, Index};
+use metier_skill::search::{Document, Index, SkillIndex};
 use serde_json::{Value, json};
 
 use crate::library::nearest;
@@ -153,14 +153,11 @@ impl Offline {
 
     /// The few skills that have most to do with a task, the best first.
     fn rank(&self, talk: &Talk<'_>) -> Vec<Ranked<'_>> {
-        let visible: Vec<&Entry> =
-            self.snapshot.entries.iter().filter(|entry| entry.is_model_visible()).collect();
-        let index = Index::new(visible.iter().map(|entry| document(entry)));
+        let index = SkillIndex::new(&self.snapshot, Entry::is_model_visible);
         let mut words = talk.words();
         let hits = index.search(&words.join(" "), NEAREST);
         words.retain(|word| means_something(word));
-        let ranked = hits.into_iter().map(|hit| {
-            let entry = visible[hit.document];
+        let ranked = hits.into_iter().map(|(entry, _)| {
             let own = Index::new([document(entry)]);
             let knows = |word: &str| !own.search(word, 1).is_empty();
             let known = words.iter().filter(|word| knows(word)).count();

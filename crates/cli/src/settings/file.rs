@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use metier_skill::library::Patterns;
+use metier_skill::search::edit_distance;
 use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 
@@ -200,20 +201,4 @@ fn nearest(name: &str) -> Option<&'static str> {
         .min()
         .filter(|(distance, _)| *distance <= 4)
         .map(|(_, name)| name)
-}
-
-/// How many characters to change, add or leave out to make one text of the other.
-pub(crate) fn edit_distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (index, character) in left.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = index + 1;
-        for (column, other) in right.iter().enumerate() {
-            let substituted = diagonal + usize::from(character != *other);
-            diagonal = row[column + 1];
-            row[column + 1] = substituted.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[right.len()]
 }

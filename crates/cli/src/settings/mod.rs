@@ -5,7 +5,7 @@ mod keys;
 mod layers;
 mod resolved;
 
-pub(crate) use file::{SettingsError, edit_distance};
+pub(crate) use file::SettingsError;
 pub(crate) use keys::{KEYS, Key, Kind, Narrowing, variable_name};
 pub(crate) use layers::load;
 pub(crate) use resolved::{Origin, Settings, Value};

@@ -5,7 +5,11 @@
 
 mod analysis;
 mod index;
+mod near;
 mod related;
+mod skills;
 
 pub use analysis::headings;
 pub use index::{Document, Hit, Index};
+pub use near::edit_distance;
+pub use skills::SkillIndex;

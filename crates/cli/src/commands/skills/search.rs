@@ -1,10 +1,6 @@
 //! `metier skills search`.
 
-use std::fs;
-
-use metier_skill::header::{Frame, decode};
-use metier_skill::library::{Entry, Place};
-use metier_skill::search::{Document, Index, headings};
+use metier_skill::search::SkillIndex;
 use serde_json::json;
 
 use crate::args::SourceArgs;
@@ -29,27 +25,16 @@ pub(super) fn run(
     asked: &Question<'_>,
 ) -> Result<u8, Failure> {
     let snapshot = context.library(sources)?;
-    let eligible: Vec<(&Entry, Vec<String>)> = snapshot
-        .entries
-        .iter()
-        .filter(|entry| entry.verdict.is_eligible())
-        .map(|entry| (entry, headings_of(entry)))
-        .collect();
-    let index = Index::new(eligible.iter().map(|(entry, headings)| Document {
-        name: entry.name.as_str(),
-        description: &entry.manifest.description,
-        headings,
-    }));
+    let index = SkillIndex::new(&snapshot, |entry| entry.verdict.is_eligible());
     let hits = index.search(asked.query, asked.limit);
     if asked.json {
-        let found = hits.iter().map(|hit| {
-            let entry = eligible[hit.document].0;
+        let found = hits.iter().map(|(entry, score)| {
             json!({
                 "name": entry.name,
                 "description": entry.manifest.description,
                 "source": entry.source.label(),
                 "path": entry.place.file().to_string_lossy(),
-                "score": (f64::from(hit.score) * 1000.0).round() / 1000.0,
+                "score": (f64::from(*score) * 1000.0).round() / 1000.0,
             })
         });
         context.output.json(&found.collect::<Vec<_>>());
@@ -65,11 +50,10 @@ pub(super) fn run(
         column("FIT", Align::Right, false),
         column("DESCRIPTION", Align::Left, true),
     ]);
-    for hit in &hits {
-        let entry = eligible[hit.document].0;
+    for (entry, score) in &hits {
         table.row(vec![
             (style::NAME, plain(entry.name.as_str())),
-            (style::DIM, format!("{:.1}", hit.score)),
+            (style::DIM, format!("{score:.1}")),
             (
                 anstyle::Style::new(),
                 plain(&metier_skill::catalog::one_line(&entry.manifest.description)),
@@ -78,16 +62,4 @@ pub(super) fn run(
     }
     context.output.print(&table.render(context.output.width()));
     Ok(OK)
-}
-
-/// The headings of a skill's body; none if it cannot be read.
-fn headings_of(entry: &Entry) -> Vec<String> {
-    let bytes = match &entry.place {
-        Place::Folder { file, .. } => fs::read(file).unwrap_or_default(),
-        Place::Bundled(skill) => skill.skill_file().to_vec(),
-        Place::Remote(_) => Vec::new(),
-    };
-    let (text, _) = decode(&bytes);
-    let start = Frame::find(text.as_bytes()).map_or(0, |frame| frame.body.start);
-    headings(&text[start..])
 }

@@ -136,14 +136,16 @@ impl Round<'_> {
         let is_there = tools.contains(&call.name.as_str());
         let answer = match call.name.as_str() {
             // Weak models call a skill as if it were a tool.
-            skill if !is_there && at.usable(skill).is_ok() => at.load(&json!({ "skill": skill })),
+            skill if !is_there && at.usable(skill).is_ok() => {
+                at.load(&json!({ "skill": skill }))?
+            }
             _ if !is_there => Answer::unknown_tool(&call.name, &tools),
-            name::LOAD => at.load(&arguments),
-            name::SELECT_DOCS => at.select_docs(&arguments),
-            name::LIST_DOCS => at.list_docs(&arguments),
-            name::SEARCH => at.search(&arguments),
-            name::SKILL => at.load_single(&arguments),
-            name::READ_FILE | name::READ => read(&arguments, self.shelves(), &at).await,
+            name::LOAD => at.load(&arguments)?,
+            name::SELECT_DOCS => at.select_docs(&arguments)?,
+            name::LIST_DOCS => at.list_docs(&arguments)?,
+            name::SEARCH => at.search(&arguments)?,
+            name::SKILL => at.load_single(&arguments)?,
+            name::READ_FILE | name::READ => read(&arguments, self.shelves(), &at).await?,
             name::RUN => return Ok(Plan::Run(Box::new(self.runs.prepare(&arguments, &at)?))),
             name::EXEC => return Ok(Plan::Run(Box::new(self.runs.prepare_exec(&arguments, &at)?))),
             _ => Answer::unknown_tool(&call.name, &tools),

@@ -104,7 +104,7 @@ impl Sources<'_> {
         if !summary.text.is_empty() {
             messages.push(Message::user(format!("{SUMMARY}\n\n{}", summary.text)));
         }
-        messages.extend(self.context(window.at(event))?);
+        messages.extend(self.context(&window.at(event))?);
         Ok(())
     }
 
@@ -116,14 +116,14 @@ impl Sources<'_> {
     ) -> Result<(), TextError> {
         match &event.content {
             Content::User(message) => {
-                messages.extend(self.context(window.at(event))?);
+                messages.extend(self.context(&window.at(event))?);
                 messages.push(Message::user(user_text(message)));
             }
             Content::Assistant(message) => messages.push(Message::Assistant(reply_parts(message))),
             Content::ToolResponse(response) => messages.push(Message::ToolResult {
                 call_id: response.call.clone(),
                 name: response.tool.clone(),
-                text: self.result_text(&response.text, window.at(event))?,
+                text: self.result_text(&response.text, &window.at(event))?,
                 is_error: response.is_error,
             }),
             Content::StateUpdate(update) => {
@@ -135,7 +135,7 @@ impl Sources<'_> {
     }
 
     /// The text of a tool's result, with the text of a skill where that belongs.
-    fn result_text(&self, text: &str, loaded: &[Loaded]) -> Result<String, TextError> {
+    fn result_text(&self, text: &str, loaded: &[&Loaded]) -> Result<String, TextError> {
         if self.layout.placement == Placement::System {
             return Ok(text.to_owned());
         }
@@ -155,7 +155,7 @@ impl Sources<'_> {
     }
 
     /// Text of skills as a message of its own.
-    fn context(&self, loaded: &[Loaded]) -> Result<Option<Message>, TextError> {
+    fn context(&self, loaded: &[&Loaded]) -> Result<Option<Message>, TextError> {
         if self.layout.placement == Placement::System || loaded.is_empty() {
             return Ok(None);
         }

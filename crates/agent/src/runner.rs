@@ -7,7 +7,7 @@ use metier_model::{Format, ModelError, Reply, ReplyEvent, ReplyPart, Request, St
 use metier_session::content::{
     AssistantMessage, Call, Loaded, Part, Reasoning, StateUpdate, Text, UserMessage,
 };
-use metier_session::{BreakCause, Content, Delta, EventId, NewEvent, SessionKey, Usage};
+use metier_session::{BreakCause, Content, Delta, NewEvent, SessionKey, Stub, Usage};
 use metier_skill::library::Snapshot;
 use metier_skill::tokens;
 use serde_json::json;
@@ -110,15 +110,10 @@ impl Agent {
         if let Some(update) = changes::update(&thread.opening, &thread.events, snapshot) {
             events.push(NewEvent::new(SYSTEM, Content::StateUpdate(update)));
         }
-        let mut delta = Delta::new();
-        let shelf = Shelf::read(&thread.state, &self.name);
-        let mut stays = shelf.clone();
-        if self.settings.mode != LoadMode::Session {
-            delta = shelf.clear()?;
-            let mut state = thread.state.clone();
-            state.apply(&delta);
-            stays = Shelf::read(&state, &self.name);
-        }
+        let mut delta = match self.settings.mode {
+            LoadMode::Session => Delta::new(),
+            LoadMode::Turn | LoadMode::Once => Shelf::read(&thread.state, &self.name).clear()?,
+        };
         let Declared { loaded, digests } = self.declared(thread, &task, snapshot, &mut delta)?;
         let message = UserMessage {
             text: task.text,
@@ -127,11 +122,13 @@ impl Agent {
             ..UserMessage::default()
         };
         let mut event =
-            NewEvent::new(thread.at.key.user(), Content::User(message)).with_state(delta);
+            NewEvent::new(thread.at.key.user(), Content::User(message)).with_state(delta.clone());
         for (skill, digest) in &digests {
             event = event.with_digest(skill, digest);
         }
-        let stubbed = self.too_much(thread, &stays)?;
+        let mut state = thread.state.clone();
+        state.apply(&delta);
+        let stubbed = self.too_much(thread, &Shelf::read(&state, &self.name))?;
         if !stubbed.is_empty() {
             event = event.with_break(BreakCause::Trimming, stubbed);
         }
@@ -155,10 +152,7 @@ impl Agent {
             let arguments = json!({
                 "skill": load.skill, "docs": load.docs, "include_all_docs": load.include_all_docs,
             });
-            let answer = at.load(&arguments);
-            if answer.is_error {
-                return Err(AgentError::Load(answer.text));
-            }
+            let answer = at.load(&arguments).map_err(AgentError::Load)?;
             delta.merge(answer.state)?;
             declared.digests.extend(answer.digests);
             let loaded = answer.loaded.filter(|it| it.body || !it.docs.is_empty());
@@ -167,10 +161,10 @@ impl Agent {
         Ok(declared)
     }
 
-    /// Events whose text of skills that are not loaded any more has to go, the oldest first.
-    fn too_much(&self, thread: &Thread, shelf: &Shelf) -> Result<Vec<EventId>, AgentError> {
+    /// Text of skills that are not loaded any more and has to go, the oldest first.
+    fn too_much(&self, thread: &Thread, shelf: &Shelf) -> Result<Vec<Stub>, AgentError> {
         let window = Window::of(&thread.events);
-        let mut kept: Vec<(EventId, usize)> = Vec::new();
+        let mut kept: Vec<(Stub, usize)> = Vec::new();
         for shown in window.shown().filter(|it| !shelf.has(&it.text.skill)) {
             let mut count = 0;
             if shown.text.body {
@@ -180,16 +174,16 @@ impl Agent {
                 count +=
                     tokens::count(&self.texts.doc(&shown.text.skill, &shown.text.digest, doc)?);
             }
-            kept.push((shown.event, count));
+            kept.push((shown.stub(), count));
         }
         let mut total: usize = kept.iter().map(|(_, count)| count).sum();
         let mut gone = Vec::new();
-        for (event, count) in kept {
+        for (stub, count) in kept {
             if total <= self.settings.retain_tokens {
                 break;
             }
             total -= count;
-            gone.push(event);
+            gone.push(stub);
         }
         Ok(gone)
     }
@@ -213,7 +207,7 @@ impl Agent {
         };
         let events = last_turn(&thread.events).to_vec();
         let text = events.iter().rev().find_map(|event| match &event.content {
-            Content::Assistant(message) => Some(text_of(message)),
+            Content::Assistant(message) => Some(message.text()),
             _ => None,
         });
         Ok(Outcome { ending, text: text.unwrap_or_default(), events })
@@ -313,7 +307,7 @@ impl Agent {
         // What was to be in one request only has been in one.
         let shelf = Shelf::read(&thread.state, &self.name);
         let window = Window::of(&thread.events);
-        let shown: Vec<EventId> = window.shown().map(|it| it.event).collect();
+        let shown: Vec<Stub> = window.shown().map(|it| it.stub()).collect();
         let event = event.with_state(shelf.clear()?);
         Ok(if shown.is_empty() { event } else { event.with_break(BreakCause::Once, shown) })
     }
@@ -383,12 +377,4 @@ fn part(part: ReplyPart) -> Part {
 fn name_of(format: Format) -> String {
     let name = serde_json::to_value(format).unwrap_or_default();
     name.as_str().unwrap_or_default().to_owned()
-}
-
-fn text_of(message: &AssistantMessage) -> String {
-    let texts = message.parts.iter().filter_map(|part| match part {
-        Part::Text(text) => Some(text.text.as_str()),
-        _ => None,
-    });
-    texts.collect()
 }

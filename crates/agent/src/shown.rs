@@ -1,12 +1,12 @@
 //! Which text of skills requests contain now, and at which event it stands.
 //!
 //! This follows from the events alone: a load puts text at its event; a break takes it away again from
-//! the events it names; a summary takes away everything it covers and may put some back at itself.
+//! the events it names, skill by skill; a summary takes away everything it covers and may put some back at itself.
 
 use std::collections::BTreeSet;
 
 use metier_session::content::Loaded;
-use metier_session::{Content, Event, EventId};
+use metier_session::{Content, Event, EventId, Stub};
 
 /// Text of a skill that stands at an event.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,13 @@ pub struct Shown<'a> {
     pub text: &'a Loaded,
 }
 
+impl Shown<'_> {
+    /// What a break says that takes it away.
+    pub fn stub(&self) -> Stub {
+        Stub::new(self.event, &self.text.skill)
+    }
+}
+
 /// The part of a session that requests are made of.
 #[derive(Clone, Debug)]
 pub struct Window<'a> {
@@ -24,7 +31,7 @@ pub struct Window<'a> {
     pub summary: Option<&'a Event>,
     /// The events that are not covered by it.
     pub events: Vec<&'a Event>,
-    stubbed: BTreeSet<EventId>,
+    stubbed: BTreeSet<(EventId, &'a str)>,
 }
 
 impl<'a> Window<'a> {
@@ -41,22 +48,22 @@ impl<'a> Window<'a> {
         Self {
             summary,
             events: events.iter().filter(is_left).collect(),
-            stubbed: breaks.flat_map(|it| it.stubbed.iter().copied()).collect(),
+            stubbed: breaks
+                .flat_map(|it| it.stubbed.iter().map(|stub| (stub.event, stub.skill.as_str())))
+                .collect(),
         }
     }
 
     /// What stands at an event.
-    pub fn at(&self, event: &'a Event) -> &'a [Loaded] {
-        if self.stubbed.contains(&event.id) {
-            return &[];
-        }
-        event.content.loaded()
+    pub fn at(&self, event: &'a Event) -> Vec<&'a Loaded> {
+        let is_there = |it: &&Loaded| !self.stubbed.contains(&(event.id, it.skill.as_str()));
+        event.content.loaded().iter().filter(is_there).collect()
     }
 
     /// Everything that is shown, in the order of requests.
     pub fn shown(&self) -> impl Iterator<Item = Shown<'a>> {
         self.summary.into_iter().chain(self.events.iter().copied()).flat_map(|event| {
-            self.at(event).iter().map(move |text| Shown { event: event.id, text })
+            self.at(event).into_iter().map(move |text| Shown { event: event.id, text })
         })
     }
 

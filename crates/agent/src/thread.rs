@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use metier_session::{
-    Event, MAX_PAGE, NewEvent, Opening, SessionError, SessionKey, SessionRef, SessionStore, State,
-    replay,
+    Event, NewEvent, Opening, SessionError, SessionKey, SessionRef, SessionStore, State,
+    all_events, replay,
 };
 
 use crate::agent::{Progress, Watcher};
@@ -32,15 +32,7 @@ impl Thread {
             Some(opening) => opening,
             None => store.set_opening(&at, opening()).await?,
         };
-        let mut events = Vec::new();
-        loop {
-            let after = events.last().map_or(0, |event: &Event| event.seq);
-            let page = store.events(&at, after, MAX_PAGE).await?;
-            if page.is_empty() {
-                break;
-            }
-            events.extend(page);
-        }
+        let events = all_events(&*store, &at).await?;
         let state = replay(&events);
         Ok(Self { store, watcher, at, opening, events, state })
     }

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use metier_session::content::{AssistantMessage, Call, Part, ToolResponse};
+use metier_session::content::{AssistantMessage, Call, ToolResponse};
 use metier_session::{Content, Event};
 
 use crate::tools::answer::is_unknown_tool;
@@ -148,7 +148,7 @@ struct Turn<'a> {
 impl<'a> Turn<'a> {
     fn reply(&mut self, message: &'a AssistantMessage) {
         self.requests += 1;
-        self.calls = calls_of(message).collect();
+        self.calls = message.calls().collect();
         self.open.clone_from(&self.calls);
         self.reply = Some(message);
         self.met_a_tool = false;
@@ -215,14 +215,6 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// The calls of a reply, in its order.
-pub fn calls_of(message: &AssistantMessage) -> impl Iterator<Item = &Call> {
-    message.parts.iter().filter_map(|part| match part {
-        Part::Call(call) => Some(call),
-        _ => None,
-    })
-}
-
 fn ending(stop: Option<&str>) -> Ending {
     match stop {
         Some(stop::REFUSAL) => Ending::Refused,
@@ -240,7 +232,7 @@ pub fn last_turn(events: &[Event]) -> &[Event] {
 
 #[cfg(test)]
 mod tests {
-    use metier_session::content::UserMessage;
+    use metier_session::content::{Part, UserMessage};
     use metier_session::{NewEvent, Usage};
     use serde_json::json;
 

@@ -44,12 +44,31 @@ pub struct Event {
 pub struct Break {
     /// Why.
     pub cause: BreakCause,
-    /// Events of which requests contain only the stored text from here on.
+    /// Texts of skills that requests do not contain from here on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stubbed: Vec<EventId>,
+    pub stubbed: Vec<Stub>,
     /// Fields of later versions.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+/// The text of a skill that an event brought into requests, and that is there no longer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stub {
+    /// The event.
+    pub event: EventId,
+    /// The skill.
+    pub skill: String,
+    /// Fields of later versions.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+impl Stub {
+    /// The text of a skill at an event.
+    pub fn new(event: EventId, skill: &str) -> Self {
+        Self { event, skill: skill.to_owned(), extra: Extra::new() }
+    }
 }
 
 /// Why requests do not begin with the same bytes any more.
@@ -121,7 +140,7 @@ impl NewEvent {
 
     /// Says that requests from here on begin with other bytes.
     #[must_use]
-    pub fn with_break(mut self, cause: BreakCause, stubbed: Vec<EventId>) -> Self {
+    pub fn with_break(mut self, cause: BreakCause, stubbed: Vec<Stub>) -> Self {
         self.0.breaks = Some(Break { cause, stubbed, extra: Extra::new() });
         self
     }

@@ -54,12 +54,12 @@ pub use bounds::{
 };
 pub use content::Content;
 pub use error::SessionError;
-pub use event::{Break, BreakCause, Event, Extra, NewEvent};
+pub use event::{Break, BreakCause, Event, Extra, NewEvent, Stub};
 pub use export::Export;
 pub use import::Import;
 pub use key::{EventId, SessionKey, SessionRef};
 pub use memory::MemoryStore;
 pub use sqlite::SqliteStore;
 pub use state::{Delta, DeltaError, State, replay};
-pub use store::{Cursor, Listing, Opening, Page, Session, SessionFilter, SessionStore};
+pub use store::{Cursor, Listing, Opening, Page, Session, SessionFilter, SessionStore, all_events};
 pub use usage::{Tokens, Usage, UsageFilter, UsageReport};

@@ -262,6 +262,26 @@ fn title(text: &str) -> Option<String> {
     Some(title).filter(|title| !title.is_empty())
 }
 
+/// All events of a session, in their order.
+///
+/// # Errors
+///
+/// When the store cannot be read, or there is no such session.
+pub async fn all_events(
+    store: &dyn SessionStore,
+    at: &SessionRef,
+) -> Result<Vec<Event>, SessionError> {
+    let mut events: Vec<Event> = Vec::new();
+    loop {
+        let after = events.last().map_or(0, |event| event.seq);
+        let page = store.events(at, after, crate::MAX_PAGE).await?;
+        if page.is_empty() {
+            return Ok(events);
+        }
+        events.extend(page);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::title;

@@ -1,6 +1,6 @@
 //! What a run is asked for, and what it answers, as JSON.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use metier_sandbox::Level;
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,15 @@ pub struct RunRequest {
     /// What names of artifacts begin with.
     #[serde(default)]
     pub artifact_prefix: Option<String>,
+}
+
+impl RunRequest {
+    /// The skill, and those whose files are brought in; each once, by name.
+    pub fn skills(&self) -> BTreeSet<&str> {
+        let named = self.inputs.iter().filter_map(|input| input.from.strip_prefix("skill://"));
+        let named = named.filter_map(|path| path.split('/').next());
+        named.chain([self.skill.as_str()]).collect()
+    }
 }
 
 /// A file to bring in.

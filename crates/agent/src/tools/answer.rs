@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use metier_session::content::Loaded;
-use metier_session::{BreakCause, Delta, EventId};
+use metier_session::{BreakCause, Delta, Stub};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// Marks the answer to a call of a tool that does not exist, for the loop guard.
@@ -26,7 +27,7 @@ pub struct Answer {
     /// Skills that took part, with their trees.
     pub digests: BTreeMap<String, String>,
     /// Text that requests lose because of it.
-    pub breaks: Option<(BreakCause, Vec<EventId>)>,
+    pub breaks: Option<(BreakCause, Vec<Stub>)>,
 }
 
 impl Answer {
@@ -56,4 +57,13 @@ impl Answer {
 /// Whether a structured answer is that of a tool that does not exist.
 pub(crate) fn is_unknown_tool(structured: &Value) -> bool {
     structured.get("error").and_then(Value::as_str) == Some(UNKNOWN_TOOL)
+}
+
+/// Reads the arguments of a call, or says which of them is wrong.
+pub(crate) fn arguments<T: DeserializeOwned>(given: &Value, tool: &str) -> Result<T, String> {
+    serde_path_to_error::deserialize(given).map_err(|error| {
+        let path = error.path().to_string();
+        let place = if path == "." { String::new() } else { format!(" at `{path}`") };
+        format!("the arguments of {tool} are wrong{place}: {}", error.inner())
+    })
 }

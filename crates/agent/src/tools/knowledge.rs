@@ -4,20 +4,22 @@
 //! the order of the calls, each knowing what the ones before it changed.
 
 use metier_session::content::Loaded;
-use metier_session::{BreakCause, Event, State};
+use metier_session::{BreakCause, Event, State, Stub};
 use metier_skill::library::{Entry, Snapshot};
-use metier_skill::search::{Document, Index};
-use metier_workspace::Workspaces;
+use metier_skill::search::SkillIndex;
 use metier_workspace::stage::stage;
+use metier_workspace::{Tree, Workspaces};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::conversation::stub;
+use crate::conversation::{digest_of, stub};
 use crate::library::{Library, nearest};
 use crate::shelf::{Selection, Shelf};
 use crate::shown::Window;
 use crate::texts::Texts;
-use crate::tools::answer::Answer;
+use crate::tools::answer::{Answer, arguments};
+use crate::tools::specs::name;
+use crate::turn::last_turn;
 
 /// Names that are suggested for one that is wrong.
 const SUGGESTIONS: usize = 3;
@@ -122,73 +124,59 @@ struct Staged {
 
 impl Situation<'_> {
     /// `skill_load`: the body of a skill, and docs with it.
-    pub fn load(&self, arguments: &Value) -> Answer {
-        match LoadArguments::deserialize(arguments) {
-            Ok(arguments) => self.load_skill(&arguments).unwrap_or_else(Answer::error),
-            Err(error) => Answer::error(format!("the arguments of skill_load are wrong: {error}")),
-        }
+    ///
+    /// # Errors
+    ///
+    /// Here and below: what is wrong and what to do, in words for the model.
+    pub fn load(&self, given: &Value) -> Result<Answer, String> {
+        self.load_skill(&arguments(given, name::LOAD)?)
     }
 
     /// `skill` of the set with one tool: the body of a skill and where its files are.
-    pub fn load_single(&self, arguments: &Value) -> Answer {
-        let name = match SingleArguments::deserialize(arguments) {
-            Ok(arguments) => arguments.skill_name,
-            Err(error) => {
-                return Answer::error(format!("the arguments of skill are wrong: {error}"));
-            }
-        };
-        let loading = LoadArguments { skill: name, docs: Vec::new(), include_all_docs: false };
-        let mut answer = self.load_skill(&loading).unwrap_or_else(Answer::error);
-        if answer.is_error {
-            return answer;
-        }
-        let name = &loading.skill;
+    pub fn load_single(&self, given: &Value) -> Result<Answer, String> {
+        let SingleArguments { skill_name: name } = arguments(given, name::SKILL)?;
+        let loading =
+            LoadArguments { skill: name.clone(), docs: Vec::new(), include_all_docs: false };
+        let mut answer = self.load_skill(&loading)?;
         let Some(loaded) = &answer.loaded else {
-            return Answer::text(format!("skill '{name}' is already active"));
+            return Ok(Answer::text(format!("skill '{name}' is already active")));
         };
         let directory = format!("skills/{}", loaded.skill);
         answer.structured = serde_json::json!({ "skill_name": name, "directory": directory });
         answer.text = format!("Skill: {name}\nDirectory: {directory}");
-        answer
+        Ok(answer)
     }
 
     /// `skill_select_docs`: which docs of a skill are shown.
-    pub fn select_docs(&self, arguments: &Value) -> Answer {
-        match SelectArguments::deserialize(arguments) {
-            Ok(arguments) => self.select(&arguments).unwrap_or_else(Answer::error),
-            Err(error) => {
-                Answer::error(format!("the arguments of skill_select_docs are wrong: {error}"))
-            }
-        }
+    pub fn select_docs(&self, given: &Value) -> Result<Answer, String> {
+        self.select(&arguments(given, name::SELECT_DOCS)?)
     }
 
     /// `skill_list_docs`: the docs of a skill.
-    pub fn list_docs(&self, arguments: &Value) -> Answer {
-        match ListArguments::deserialize(arguments) {
-            Ok(arguments) => self.list(&arguments.skill).unwrap_or_else(Answer::error),
-            Err(error) => {
-                Answer::error(format!("the arguments of skill_list_docs are wrong: {error}"))
-            }
-        }
+    pub fn list_docs(&self, given: &Value) -> Result<Answer, String> {
+        let ListArguments { skill } = arguments(given, name::LIST_DOCS)?;
+        let tree = self.tree(self.usable(&skill)?)?;
+        Ok(Answer::json(&self.stage(&tree)?.docs))
     }
 
     /// `skill_search`: skills that fit a question.
-    pub fn search(&self, arguments: &Value) -> Answer {
-        match SearchArguments::deserialize(arguments) {
-            Ok(arguments) => {
-                let limit = arguments.limit.unwrap_or(DEFAULT_HITS).min(MAX_HITS);
-                Answer::json(&find(self.snapshot, &arguments.query, limit))
-            }
-            Err(error) => {
-                Answer::error(format!("the arguments of skill_search are wrong: {error}"))
-            }
-        }
+    pub fn search(&self, given: &Value) -> Result<Answer, String> {
+        let SearchArguments { query, limit } = arguments(given, name::SEARCH)?;
+        let limit = limit.unwrap_or(DEFAULT_HITS).min(MAX_HITS);
+        let index = SkillIndex::new(self.snapshot, Entry::is_model_visible);
+        let found = index.search(&query, limit).into_iter().map(|(entry, score)| Found {
+            name: entry.name.as_str(),
+            description: &entry.manifest.description,
+            score: (score * 100.0).round() / 100.0,
+        });
+        Ok(Answer::json(&found.collect::<Vec<_>>()))
     }
 
     fn load_skill(&self, arguments: &LoadArguments) -> Result<Answer, String> {
         let entry = self.usable(&arguments.skill)?;
         let skill = entry.name.as_str();
-        let staged = self.stage(entry)?;
+        let tree = self.library.tree(entry).map_err(|error| error.to_string())?;
+        let staged = self.stage(&tree)?;
         let shelf = Shelf::read(self.state, self.agent);
         let before = shelf.selection(skill);
         let asked = staged.selection(skill, &arguments.docs, arguments.include_all_docs)?;
@@ -215,7 +203,7 @@ impl Situation<'_> {
         let Some(before) = shelf.selection(skill) else {
             return Err(format!("`{skill}` is not loaded; call skill_load first"));
         };
-        let staged = self.stage(entry)?;
+        let staged = self.stage(&self.tree(entry)?)?;
         let asked = staged
             .selection(skill, &arguments.docs, arguments.include_all_docs)?
             .unwrap_or_default();
@@ -239,11 +227,6 @@ impl Situation<'_> {
         self.shelve(answer, skill, &selection, &staged)
     }
 
-    fn list(&self, skill: &str) -> Result<Answer, String> {
-        let entry = self.usable(skill)?;
-        Ok(Answer::json(&self.stage(entry)?.docs))
-    }
-
     /// Notes in the state what is loaded, and makes room for it.
     fn shelve(
         &self,
@@ -265,8 +248,11 @@ impl Situation<'_> {
         }
         answer.state.merge(shelf.take(&gone).map_err(say)?).map_err(say)?;
         let shown = Window::of(self.events);
-        let stubbed = shown.shown().filter(|it| gone.contains(&it.text.skill.as_str()));
-        answer.breaks = Some((BreakCause::Eviction, stubbed.map(|it| it.event).collect()));
+        let shown = shown.shown().filter(|it| gone.contains(&it.text.skill.as_str()));
+        let stubbed: Vec<Stub> = shown.map(|it| it.stub()).collect();
+        if !stubbed.is_empty() {
+            answer.breaks = Some((BreakCause::Eviction, stubbed));
+        }
         Ok(answer)
     }
 
@@ -289,11 +275,32 @@ impl Situation<'_> {
         Err(format!("`{name}` cannot be used here: {}", why.join("; ")))
     }
 
-    fn stage(&self, entry: &Entry) -> Result<Staged, String> {
-        let tree = self.library.tree(entry).map_err(|error| error.to_string())?;
-        stage(self.workspaces, &tree).map_err(|error| error.to_string())?;
+    /// Whether a skill is loaded, or was in this turn.
+    pub(crate) fn is_loaded(&self, skill: &str) -> bool {
+        Shelf::read(self.state, self.agent).has(skill)
+            || last_turn(self.events)
+                .iter()
+                .any(|event| event.content.loaded().iter().any(|it| it.skill == skill))
+    }
+
+    /// The tree of a skill: that which was loaded, as long as it is there, so that instructions, docs
+    /// and scripts are of one version.
+    pub(crate) fn tree(&self, entry: &Entry) -> Result<Tree, String> {
+        let name = entry.name.as_str();
+        if self.is_loaded(name)
+            && let Some(digest) = digest_of(self.events, name)
+            && let Some(folder) = self.workspaces.staged(name, digest)
+        {
+            let digest = digest.to_owned();
+            return Ok(Tree { name: name.to_owned(), folder, digest, entries: Vec::new() });
+        }
+        self.library.tree(entry).map_err(|error| error.to_string())
+    }
+
+    fn stage(&self, tree: &Tree) -> Result<Staged, String> {
+        stage(self.workspaces, tree).map_err(|error| error.to_string())?;
         let docs = self.texts.docs(&tree.name, &tree.digest).map_err(|error| error.to_string())?;
-        Ok(Staged { digest: tree.digest, docs })
+        Ok(Staged { digest: tree.digest.clone(), docs })
     }
 }
 
@@ -346,25 +353,4 @@ impl Staged {
             ..Loaded::default()
         }
     }
-}
-
-/// Skills a model may use that fit a question, the best first.
-fn find<'a>(snapshot: &'a Snapshot, query: &str, limit: usize) -> Vec<Found<'a>> {
-    let visible: Vec<&Entry> =
-        snapshot.entries.iter().filter(|entry| entry.is_model_visible()).collect();
-    let index = Index::new(visible.iter().map(|entry| Document {
-        name: entry.name.as_str(),
-        description: &entry.manifest.description,
-        headings: &[],
-    }));
-    let hits = index.search(query, limit);
-    let found = hits.into_iter().map(|hit| {
-        let entry = visible[hit.document];
-        Found {
-            name: entry.name.as_str(),
-            description: &entry.manifest.description,
-            score: (hit.score * 100.0).round() / 100.0,
-        }
-    });
-    found.collect()
 }

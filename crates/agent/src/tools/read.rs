@@ -4,15 +4,16 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 
 use metier_workspace::artifact::{ArtifactRef, ArtifactStore, Owner};
+use metier_workspace::executor::VIEW;
 use metier_workspace::path::{Inside, Meaning, resolve};
 use metier_workspace::{SessionKey, Workspaces};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::io::AsyncReadExt;
 
-use crate::conversation::digest_of;
-use crate::tools::answer::Answer;
+use crate::tools::answer::{Answer, arguments};
 use crate::tools::knowledge::Situation;
+use crate::tools::specs::name;
 
 /// Lines that are given when nobody says how many.
 const DEFAULT_LINES: usize = 400;
@@ -20,9 +21,6 @@ const DEFAULT_LINES: usize = 400;
 const MAX_BYTES: usize = 48 << 10;
 /// Largest file that is looked at, in bytes.
 const MAX_FILE: u64 = 64 << 20;
-
-/// What the workspace is called inside a sandbox.
-const VIEW: &str = "/workspace/";
 
 /// Where files are read from, beside skills.
 #[derive(Clone, Copy, Debug)]
@@ -57,19 +55,19 @@ struct Part<'a> {
 }
 
 /// Answers a call.
-pub async fn read(arguments: &Value, shelves: Shelves<'_>, at: &Situation<'_>) -> Answer {
-    let arguments = match Arguments::deserialize(arguments) {
-        Ok(arguments) => arguments,
-        Err(error) => {
-            return Answer::error(format!("the arguments of read_file are wrong: {error}"));
-        }
-    };
-    let content = match open(&arguments.file_name, shelves, at).await {
-        Ok(content) => content,
-        Err(why) => {
-            return Answer::error(format!("`{}` cannot be read: {why}", arguments.file_name));
-        }
-    };
+///
+/// # Errors
+///
+/// Why the file cannot be read, in words for the model.
+pub async fn read(
+    given: &Value,
+    shelves: Shelves<'_>,
+    at: &Situation<'_>,
+) -> Result<Answer, String> {
+    let arguments: Arguments = arguments(given, name::READ_FILE)?;
+    let content = open(&arguments.file_name, shelves, at).await;
+    let content =
+        content.map_err(|why| format!("`{}` cannot be read: {why}", arguments.file_name))?;
     numbered(&arguments, content)
 }
 
@@ -84,7 +82,8 @@ async fn open(name: &str, shelves: Shelves<'_>, at: &Situation<'_>) -> Result<Co
     }
     let path = name.strip_prefix("workspace://").unwrap_or(name);
     // What commands see there is the workspace.
-    let path = path.strip_prefix(VIEW).unwrap_or(path);
+    let inside = path.strip_prefix(VIEW).and_then(|rest| rest.strip_prefix('/'));
+    let path = inside.unwrap_or(path);
     let workspace = shelves.workspaces.workspace(shelves.key).map_err(|error| error.to_string())?;
     let root = Inside::default();
     let place = |path: &str| resolve(path, Meaning { base: &root, run: &root });
@@ -124,11 +123,7 @@ async fn artifact(name: &str, shelves: Shelves<'_>) -> Result<Content, String> {
 fn of_skill(path: &str, at: &Situation<'_>) -> Result<Content, String> {
     let (name, inside) = path.split_once('/').unwrap_or((path, "SKILL.md"));
     let entry = at.usable(name)?;
-    let loaded = digest_of(at.events, name).and_then(|it| at.workspaces.staged(name, it));
-    let folder = match loaded {
-        Some(folder) => folder,
-        None => at.library.tree(entry).map_err(|error| error.to_string())?.folder,
-    };
+    let folder = at.tree(entry)?.folder;
     let tree = metier_skill::files::list(&folder).map_err(|error| error.to_string())?;
     // Only what is listed belongs to the skill; links that lead elsewhere are not listed.
     if tree.find(inside).is_none() {
@@ -139,7 +134,7 @@ fn of_skill(path: &str, at: &Situation<'_>) -> Result<Content, String> {
 }
 
 /// The lines that were asked for, each with its number.
-fn numbered(arguments: &Arguments, content: Content) -> Answer {
+fn numbered(arguments: &Arguments, content: Content) -> Result<Answer, String> {
     let first = arguments.start_line.unwrap_or(1).max(1);
     let most = arguments.num_lines.unwrap_or(DEFAULT_LINES).max(1);
     let mut reader = BufReader::new(content);
@@ -150,11 +145,11 @@ fn numbered(arguments: &Arguments, content: Content) -> Answer {
         match reader.read_until(b'\n', &mut line) {
             Ok(0) => break,
             Ok(_) => total += 1,
-            Err(error) => return Answer::error(format!("it cannot be read to its end: {error}")),
+            Err(error) => return Err(format!("it cannot be read to its end: {error}")),
         }
         if line.contains(&0) {
             let name = &arguments.file_name;
-            return Answer::error(format!("`{name}` is not a text; use a command to look into it"));
+            return Err(format!("`{name}` is not a text; use a command to look into it"));
         }
         if total < first || shown == most || is_full {
             continue;
@@ -184,5 +179,6 @@ fn numbered(arguments: &Arguments, content: Content) -> Answer {
         total_lines: total,
         truncated,
     };
-    Answer { structured: serde_json::to_value(part).unwrap_or_default(), ..Answer::text(text) }
+    let structured = serde_json::to_value(part).unwrap_or_default();
+    Ok(Answer { structured, ..Answer::text(text) })
 }

@@ -2,10 +2,7 @@
 //!
 //! A call is prepared in the order of calls, when it is known what is loaded, and runs beside others.
 
-use std::collections::BTreeSet;
-
 use metier_sandbox::Cancel;
-use metier_skill::library::Entry;
 use metier_workspace::executor::{Live, Network};
 use metier_workspace::grant::Asked;
 use metier_workspace::request::{OutputSpec, RunRequest};
@@ -13,11 +10,9 @@ use metier_workspace::{RunOrder, RunSettings, Runner, SessionKey, Tree};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::conversation::digest_of;
-use crate::shelf::Shelf;
-use crate::tools::answer::Answer;
+use crate::tools::answer::{Answer, arguments};
 use crate::tools::knowledge::Situation;
-use crate::turn::last_turn;
+use crate::tools::specs::name;
 
 /// How runs are made.
 #[derive(Clone, Debug)]
@@ -54,18 +49,16 @@ impl Runs {
     /// # Errors
     ///
     /// Why it cannot be run, in words for the model.
-    pub fn prepare(&self, arguments: &Value, at: &Situation<'_>) -> Result<Prepared, String> {
-        let request: RunRequest = read(arguments, "skill_run")?;
+    pub fn prepare(&self, given: &Value, at: &Situation<'_>) -> Result<Prepared, String> {
+        let request: RunRequest = arguments(given, name::RUN)?;
         let entry = at.usable(&request.skill)?;
-        if self.load_first && !is_loaded(at, &request.skill) {
+        if self.load_first && !at.is_loaded(&request.skill) {
             return Err(format!(
                 "`{0}` is not loaded; call skill_load for `{0}` and follow its instructions",
                 request.skill
             ));
         }
-        let mut names = BTreeSet::from([request.skill.clone()]);
-        names.extend(request.inputs.iter().filter_map(|input| skill_of(&input.from)));
-        let trees = names.iter().map(|name| tree(at, at.usable(name)?));
+        let trees = request.skills().into_iter().map(|name| at.tree(at.usable(name)?));
         let trees = trees.collect::<Result<_, _>>()?;
         let settings = at.library.run_settings(entry).map_err(|error| error.to_string())?;
         Ok(self.order(request, trees, settings))
@@ -76,12 +69,12 @@ impl Runs {
     /// # Errors
     ///
     /// Why it cannot be run, in words for the model.
-    pub fn prepare_exec(&self, arguments: &Value, at: &Situation<'_>) -> Result<Prepared, String> {
-        let ExecArguments { command, cwd, timeout } = read(arguments, "exec")?;
+    pub fn prepare_exec(&self, given: &Value, at: &Situation<'_>) -> Result<Prepared, String> {
+        let ExecArguments { command, cwd, timeout } = arguments(given, name::EXEC)?;
         let (mut trees, mut warnings, mut first) = (Vec::new(), Vec::new(), None);
         for entry in at.snapshot.entries.iter().filter(|entry| entry.is_model_visible()) {
             // A skill that cannot be used must not stand in the way of all others.
-            let ready = tree(at, entry).and_then(|tree| {
+            let ready = at.tree(entry).and_then(|tree| {
                 let settings = at.library.run_settings(entry).map_err(|error| error.to_string())?;
                 Ok((tree, settings))
             });
@@ -141,41 +134,4 @@ fn granted_to_none(settings: &RunSettings) -> RunSettings {
         asked: Asked::default(),
         ..*settings
     }
-}
-
-/// The tree of a skill: that which was loaded, as long as it is there, so that instructions and scripts
-/// are of one version.
-fn tree(at: &Situation<'_>, entry: &Entry) -> Result<Tree, String> {
-    let name = entry.name.as_str();
-    if let Some(digest) = digest_of(at.events, name)
-        && Shelf::read(at.state, at.agent).has(name)
-        && let Some(folder) = at.workspaces.staged(name, digest)
-    {
-        let digest = digest.to_owned();
-        return Ok(Tree { name: name.to_owned(), folder, digest, entries: Vec::new() });
-    }
-    at.library.tree(entry).map_err(|error| error.to_string())
-}
-
-/// Whether a skill is loaded, or was in this turn.
-fn is_loaded(at: &Situation<'_>, skill: &str) -> bool {
-    Shelf::read(at.state, at.agent).has(skill)
-        || last_turn(at.events)
-            .iter()
-            .any(|event| event.content.loaded().iter().any(|it| it.skill == skill))
-}
-
-/// The skill that a reference into one names.
-fn skill_of(reference: &str) -> Option<String> {
-    let path = reference.strip_prefix("skill://")?;
-    Some(path.split_once('/').map_or(path, |(name, _)| name).to_owned())
-}
-
-/// Reads arguments, or says which field is wrong.
-fn read<T: serde::de::DeserializeOwned>(arguments: &Value, tool: &str) -> Result<T, String> {
-    serde_path_to_error::deserialize(arguments).map_err(|error| {
-        let path = error.path().to_string();
-        let place = if path == "." { String::new() } else { format!(" at `{path}`") };
-        format!("the arguments of {tool} are wrong{place}: {}", error.inner())
-    })
 }

@@ -3,6 +3,7 @@
 
 mod bench;
 mod flows;
+mod lasting;
 mod offline;
 mod prefix;
 mod sets;
@@ -15,7 +16,8 @@ type Test = (&'static str, fn() -> Result<(), Failed>);
 fn main() {
     metier_sandbox::helper();
     let arguments = Arguments::from_args();
-    let tests = flows::TESTS.iter().chain(prefix::TESTS).chain(sets::TESTS).chain(offline::TESTS);
-    let trials = tests.map(|(name, test)| Trial::test(*name, *test)).collect();
+    let tests = [flows::TESTS, lasting::TESTS, offline::TESTS, prefix::TESTS, sets::TESTS];
+    let trials =
+        tests.iter().copied().flatten().map(|(name, test)| Trial::test(*name, *test)).collect();
     libtest_mimic::run(&arguments, trials).exit();
 }

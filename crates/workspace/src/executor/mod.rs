@@ -20,7 +20,7 @@ pub use container::{ContainerError, ContainerExecutor, ContainerSettings, Pull};
 pub use local::LocalExecutor;
 
 /// Where the workspace is for a program that sees a file system of its own.
-pub(crate) const VIEW: &str = "/workspace";
+pub const VIEW: &str = "/workspace";
 
 /// Who runs commands.
 #[derive(Clone, Debug)]

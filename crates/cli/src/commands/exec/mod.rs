@@ -4,14 +4,13 @@ mod live;
 mod report;
 mod request;
 
-use std::collections::BTreeSet;
 use std::error::Error;
 use std::io::{self, ErrorKind};
 use std::iter;
 
 use metier_sandbox::Cancel;
-use metier_skill::library::{Entry, Snapshot};
-use metier_workspace::{RunError, RunOrder, RunOutput, RunRequest, Workspace};
+use metier_skill::library::Entry;
+use metier_workspace::{RunError, RunOrder, RunOutput, Workspace};
 use serde::Serialize;
 
 use self::live::Live;
@@ -42,7 +41,9 @@ pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure
     let entry = context.find(&snapshot, &request.skill)?;
     let mut settings = context.run_settings(entry)?;
     settings.host_inputs.extend(named_files);
-    let trees = context.trees(&snapshot, &skills_of(&request, &snapshot))?;
+    // What is wrong with the name of an input's skill, the run says.
+    let skills = request.skills().into_iter().filter(|name| snapshot.find(name).is_some());
+    let trees = context.trees(&snapshot, &skills.collect::<Vec<_>>())?;
     let runner = context.runner(arguments.executor)?;
     // What runs left behind whose metier was killed.
     metier_sandbox::remove_leftovers();
@@ -77,14 +78,6 @@ pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure
     // The run is over and told; `metier gc` says what is wrong with workspaces.
     let _removed = runner.workspaces.remove_unused_daily(context.workspace_ttl(), PATIENCE);
     Ok(exit_code(&output))
-}
-
-/// The skill of a request, and those whose files it takes.
-fn skills_of<'a>(request: &'a RunRequest, snapshot: &Snapshot) -> Vec<&'a str> {
-    let named = request.inputs.iter().filter_map(|input| input.from.strip_prefix("skill://"));
-    let named = named.filter_map(|path| path.split('/').next());
-    let known = named.filter(|name| snapshot.find(name).is_some());
-    known.chain([request.skill.as_str()]).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Ctrl-C ends the command, and what it made so far is still collected.

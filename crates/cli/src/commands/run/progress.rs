@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anstyle::Style;
 use metier_agent::agent::Watcher;
 use metier_agent::tools::specs::name;
-use metier_agent::turn::calls_of;
 use metier_agent::{Progress as Step, agent};
-use metier_session::content::{AssistantMessage, Call, Part, ToolResponse};
+use metier_session::content::{Call, ToolResponse};
 use metier_session::{Content, Event};
 use serde_json::Value;
 
@@ -77,8 +76,8 @@ impl Progress {
     fn appended(&self, event: &Event) {
         match &event.content {
             // The last words are the answer.
-            Content::Assistant(message) if calls_of(message).next().is_some() => {
-                let words = words_of(message);
+            Content::Assistant(message) if message.calls().next().is_some() => {
+                let words = message.text();
                 // With a bar, so that none of its lines looks like one of metier's.
                 for line in plain_block(words.trim()).lines() {
                     self.status.above(|| self.output.say(&styled(style::DIM, format!("│ {line}"))));
@@ -102,14 +101,6 @@ impl Progress {
     fn say(&self, line: &Line) {
         self.status.above(|| self.output.note(line.style, line.word, &line.text));
     }
-}
-
-fn words_of(message: &AssistantMessage) -> String {
-    let words = message.parts.iter().filter_map(|part| match part {
-        Part::Text(text) => Some(text.text.as_str()),
-        _ => None,
-    });
-    words.collect()
 }
 
 /// What a call does, while it does.

@@ -1,7 +1,7 @@
 //! `metier sessions show`.
 
 use metier_session::content::{AssistantMessage, Part, ToolResponse, UserMessage};
-use metier_session::{Content, Event, MAX_PAGE, SessionStore};
+use metier_session::{Content, Event, all_events};
 
 use super::{find, store};
 use crate::context::Context;
@@ -17,15 +17,7 @@ pub(super) fn show(context: &Context, name: &str, json: bool) -> Result<u8, Fail
     let store = store(context, name)?;
     let events: Vec<Event> = block_on(async {
         let at = find(&store, name).await?.at;
-        let mut events: Vec<Event> = Vec::new();
-        loop {
-            let after = events.last().map_or(0, |event| event.seq);
-            let page = store.events(&at, after, MAX_PAGE).await?;
-            if page.is_empty() {
-                return Ok(events);
-            }
-            events.extend(page);
-        }
+        Ok(all_events(&store, &at).await?)
     })?;
     if json {
         context.output.json(&events);

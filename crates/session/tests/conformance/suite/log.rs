@@ -9,7 +9,7 @@ use metier_session::content::{
 };
 use metier_session::{
     BreakCause, Content, Event, MAX_APPEND_EVENTS, MAX_EVENT_BYTES, MAX_PAGE, MAX_PAGE_BYTES,
-    NewEvent, SessionError, SessionRef,
+    NewEvent, SessionError, SessionRef, Stub,
 };
 use serde_json::{Value, json};
 
@@ -35,13 +35,13 @@ pub(crate) async fn every_kind_of_event_comes_back_as_it_was(store: &Store) {
     let at = begin(store, "kinds").await;
     let events = every_kind().into_iter().map(|content| NewEvent::new("ä\0", content));
     let events: Vec<_> = events.collect();
-    let ids: Vec<_> = events.iter().map(NewEvent::id).collect();
+    let stubs: Vec<_> = events.iter().map(|event| Stub::new(event.id(), "csv")).collect();
     let full = said("")
         .with_state(delta("a=1 -b"))
         .with_usage(paid("m", 3, u64::MAX))
         .with_digest("csv", "d1")
         .with_digest("log", "d2")
-        .with_break(BreakCause::Eviction, ids);
+        .with_break(BreakCause::Eviction, stubs.clone());
     let events = [events, vec![full]].concat();
     let appended = store.append(&at, 0, events).await.unwrap();
     let read = all(store, &at).await;
@@ -50,7 +50,7 @@ pub(crate) async fn every_kind_of_event_comes_back_as_it_was(store: &Store) {
     let known = ["user", "assistant", "tool.response", "state.update", "summary", "approval"];
     assert_eq!(kinds[..6], known);
     let breaks = read[6].breaks.as_ref().unwrap();
-    assert_eq!(breaks.stubbed, read[..6].iter().map(|event| event.id).collect::<Vec<_>>());
+    assert_eq!(breaks.stubbed, stubs);
 }
 
 /// One of each kind, with text that is hard to keep.

@@ -2,7 +2,7 @@
 
 use metier_session::content::Part;
 use metier_session::{
-    BreakCause, Content, Export, Import, Opening, Session, SessionError, SessionRef,
+    BreakCause, Content, Export, Import, Opening, Session, SessionError, SessionRef, Stub,
 };
 
 use crate::support::{Store, all, begin, delta, key, paid, refusal, replied, said, state};
@@ -38,7 +38,7 @@ pub(crate) async fn an_export_makes_the_same_session_elsewhere(store: &Store) {
         let question =
             said(&format!("line\nbreak {seq}")).with_state(delta(&format!("k{seq}=1 -k2")));
         let answer = replied("é\0").with_usage(paid("m", seq, 1)).with_digest("csv", "d");
-        let answer = answer.with_break(BreakCause::Once, vec![question.id()]);
+        let answer = answer.with_break(BreakCause::Once, vec![Stub::new(question.id(), "csv")]);
         store.append(&at, seq, vec![question, answer]).await.unwrap();
     }
     let lines = export(store, &at).await;
@@ -54,7 +54,7 @@ pub(crate) async fn an_export_makes_the_same_session_elsewhere(store: &Store) {
 
 const HEADER: &str = r#"{"metier_session":1,"key":{"app":"a","user":"u","session":"s"},"generation":7,"opening":{"system":"s","tools":"[]","catalog":"c","voice":[1.5]}}"#;
 const LATER: [&str; 3] = [
-    r#"{"seq":1,"id":"019a8c5e-7b00-7000-8000-000000000001","time":5,"author":"ada","kind":"user","content":{"text":"hi","attachments":[{"name":"a","ref":"artifact://a","size":9}],"mood":{"b":1,"a":0.1}},"usage":{"model":"m","input_tokens":1,"cached_input_tokens":0,"cache_write_tokens":0,"output_tokens":0,"reasoning_tokens":0,"watts":3},"breaks":{"cause":"moonrise","stubbed":["019a8c5e-7b00-7000-8000-000000000009"],"phase":"full"},"branch":"main"}"#,
+    r#"{"seq":1,"id":"019a8c5e-7b00-7000-8000-000000000001","time":5,"author":"ada","kind":"user","content":{"text":"hi","attachments":[{"name":"a","ref":"artifact://a","size":9}],"mood":{"b":1,"a":0.1}},"usage":{"model":"m","input_tokens":1,"cached_input_tokens":0,"cache_write_tokens":0,"output_tokens":0,"reasoning_tokens":0,"watts":3},"breaks":{"cause":"moonrise","stubbed":[{"event":"019a8c5e-7b00-7000-8000-000000000009","skill":"csv","doc":"a.md"}],"phase":"full"},"branch":"main"}"#,
     r#"{"seq":2,"id":"019a8c5e-7b00-7000-8000-000000000002","time":6,"author":"agent","kind":"assistant","content":{"parts":[{"type":"text","text":"a","cite":[1]},{"type":"image","data":"…"},{"type":"call","id":"c","name":"n","arguments":"{}","index":0}],"model":"m","tier":2}}"#,
     r#"{"seq":3,"id":"019a8c5e-7b00-7000-8000-000000000003","time":7,"author":"ada","kind":"reaction","content":["👍",{"z":1,"a":2}],"state":{"a":null,"b":"1"}}"#,
 ];

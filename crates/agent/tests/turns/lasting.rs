@@ -1,0 +1,93 @@
+//! What stays in requests, and of which version, when skills are trimmed or edited.
+
+use libtest_mimic::Failed;
+use metier_agent::{LoadMode, LoadRequest, Task};
+use metier_session::{BreakCause, Stub};
+use serde_json::json;
+
+use crate::Test;
+use crate::bench::{Bench, calls, shown, text};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("lasting::a_skill_declared_again_is_not_trimmed", declared_again),
+    ("lasting::trimming_one_skill_leaves_another_at_the_same_event", trimmed_beside_another),
+    ("lasting::docs_are_of_the_version_that_was_loaded", docs_of_the_loaded_version),
+    ("lasting::files_are_of_the_version_that_was_loaded", files_of_the_loaded_version),
+];
+
+fn task(words: &str, skills: &[&str]) -> Task {
+    let load = |skill: &&str| LoadRequest { skill: (*skill).to_owned(), ..LoadRequest::default() };
+    let loads = skills.iter().map(load).collect();
+    Task { text: words.to_owned(), loads, ..Task::default() }
+}
+
+fn declared_again() -> Result<(), Failed> {
+    let mut bench = Bench::new();
+    bench.settings.retain_tokens = 0;
+    bench.task(task("One.", &["pdf"]), &text("1")).outcome?;
+    let done = bench.task(task("Two.", &["pdf"]), &text("2"));
+    done.outcome?;
+    assert!(bench.events().iter().all(|event| event.breaks.is_none()));
+    assert_eq!(shown(&done.requests[0]).matches("Run `scripts/pages`").count(), 1);
+    Ok(())
+}
+
+fn trimmed_beside_another() -> Result<(), Failed> {
+    let mut bench = Bench::new();
+    bench.settings.retain_tokens = 0;
+    bench.task(task("One.", &["pdf", "charts"]), &text("1")).outcome?;
+    let done = bench.task(task("Two.", &["charts"]), &text("2"));
+    done.outcome?;
+    let request = shown(&done.requests[0]);
+    assert_eq!(request.matches("Draw with care.").count(), 1, "{request}");
+    assert_eq!(request.matches("Run `scripts/pages`").count(), 0, "{request}");
+    let events = bench.events();
+    let broken = events.iter().find_map(|event| event.breaks.as_ref()).ok_or("no break")?;
+    assert_eq!(broken.cause, BreakCause::Trimming);
+    assert_eq!(broken.stubbed, [Stub::new(events[0].id, "pdf")]);
+    Ok(())
+}
+
+/// Writes another version of a skill that has been loaded.
+fn edit(bench: &Bench) {
+    bench.write("pdf/SKILL.md", "---\nname: pdf\ndescription: Reads PDF files.\n---\n\nNewer.\n");
+    bench.write("pdf/forms.md", "A newer way to fill in forms.\n");
+    bench.write("pdf/more.md", "More.\n");
+}
+
+fn docs_of_the_loaded_version() -> Result<(), Failed> {
+    let mut bench = Bench::new();
+    bench.settings.mode = LoadMode::Session;
+    bench.task(task("One.", &["pdf"]), &text("1")).outcome?;
+    edit(&bench);
+    let select = |doc| calls(&[("skill_select_docs", json!({ "skill": "pdf", "docs": [doc] }))]);
+    let list = calls(&[("skill_list_docs", json!({ "skill": "pdf" }))]);
+    let done = bench.say("Two.", &(select("forms.md") + &select("more.md") + &list + &text("2")));
+    done.outcome?;
+    let request = shown(done.requests.last().ok_or("no request")?);
+    assert!(request.contains("How to fill in forms."), "{request}");
+    assert!(!request.contains("A newer way"), "{request}");
+    assert!(request.contains("`pdf` has no doc `more.md`"), "{request}");
+    assert!(request.ends_with(r#"["forms.md","tables.md"]"#), "{request}");
+    // Loading it again is how a model gets the newer one.
+    let load = calls(&[("skill_load", json!({ "skill": "pdf" }))]);
+    let done = bench.say("Three.", &(load + &text("3")));
+    done.outcome?;
+    let request = shown(done.requests.last().ok_or("no request")?);
+    assert_eq!(request.matches("Newer.").count(), 1, "{request}");
+    assert_eq!(request.matches("A newer way").count(), 1, "{request}");
+    Ok(())
+}
+
+fn files_of_the_loaded_version() -> Result<(), Failed> {
+    let mut bench = Bench::new();
+    bench.settings.mode = LoadMode::Session;
+    bench.task(task("One.", &["pdf"]), &text("1")).outcome?;
+    edit(&bench);
+    let read = calls(&[("read_file", json!({ "file_name": "skill://pdf/forms.md" }))]);
+    let done = bench.say("Two.", &(read.clone() + &text("2")));
+    done.outcome?;
+    let request = shown(done.requests.last().ok_or("no request")?);
+    assert!(request.ends_with("1: How to fill in forms.\n"), "{request}");
+    Ok(())
+}

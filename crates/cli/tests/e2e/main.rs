@@ -24,6 +24,7 @@ mod lint_formats;
 mod list;
 mod live;
 mod new_skill;
+mod readme;
 mod reference;
 mod reference_defects;
 mod sources;

@@ -29,8 +29,9 @@ pub fn note(opening: &mut Opening, snapshot: &Snapshot) {
     opening.extra.insert(FIELD.to_owned(), Value::Object(known.collect()));
 }
 
-/// What to tell a model of a session, if anything.
+/// What to tell a model of a session, if anything; nothing if it was never told of skills.
 pub fn update(opening: &Opening, events: &[Event], snapshot: &Snapshot) -> Option<StateUpdate> {
+    opening.extra.get(FIELD)?;
     let (before, now) = (known_to(opening, events), known_of(snapshot));
     let is_new = |name: &&String| before.get(*name) != now.get(*name);
     let (changed, added): (Vec<&String>, Vec<&String>) =

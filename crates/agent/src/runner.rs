@@ -84,7 +84,9 @@ impl Agent {
     ) -> Result<Thread, AgentError> {
         let opening = || {
             let mut opening = prompt::opening(&self.settings.prompt, snapshot);
-            changes::note(&mut opening, snapshot);
+            if !self.settings.prompt.is_minimal {
+                changes::note(&mut opening, snapshot);
+            }
             opening
         };
         Ok(Thread::open(Arc::clone(&self.sessions), key, opening, watcher).await?)

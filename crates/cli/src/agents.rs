@@ -11,6 +11,7 @@ use metier_agent::turn::TurnLimits;
 use metier_agent::{Agent, LoadMode};
 use metier_workspace::Runner;
 use metier_workspace::executor::{Executor, Firmness, LocalExecutor};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::args::{ExecutorName, RunArgs};
@@ -27,6 +28,15 @@ struct Choice<'a> {
     flag: Option<&'a str>,
     setting: &'static str,
     words: &'static str,
+}
+
+/// How much requests begin with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum PromptKind {
+    #[default]
+    Full,
+    Minimal,
 }
 
 impl Context {
@@ -84,6 +94,11 @@ impl Context {
             setting: "skills.placement",
             words: "`tool_result` or `system`",
         })?;
+        let prompt: PromptKind = self.choose(&Choice {
+            flag: None,
+            setting: "agent.prompt",
+            words: "`full` or `minimal`",
+        })?;
         let usual = Layout::default().max_body_tokens;
         let max_body_tokens = count("skills.max_body_tokens", usual);
         let limits = TurnLimits::default();
@@ -91,18 +106,19 @@ impl Context {
         Ok(AgentSettings {
             prompt: PromptSettings {
                 instruction: self.settings.text("agent.instruction").map(str::to_owned),
-                guidance: None,
+                guidance: self.guidance(),
                 tools,
                 catalog_tokens: self.catalog_tokens(),
                 layout: Layout { placement, max_body_tokens },
-                is_minimal: false,
+                is_minimal: prompt == PromptKind::Minimal,
             },
             limits: TurnLimits {
                 requests: count("agent.max_requests", limits.requests).max(1),
+                tokens: self.bound("agent.max_tokens").and_then(|most| u64::try_from(most).ok()),
                 ..limits
             },
             mode,
-            max_loaded_skills: self.settings.count("skills.max_loaded").filter(|&most| most > 0),
+            max_loaded_skills: self.bound("skills.max_loaded"),
             retain_tokens: count("skills.retain_tokens", 20_000),
             load_before_run: self.settings.switch("skills.load_before_run"),
             parallel_tools: PARALLEL_TOOLS,
@@ -110,6 +126,17 @@ impl Context {
             compact_at: f64::from(percent) / 100.0,
             max_output_tokens: None,
         })
+    }
+
+    /// A bound, where 0 stands for none.
+    fn bound(&self, setting: &str) -> Option<usize> {
+        self.settings.count(setting).filter(|&most| most > 0)
+    }
+
+    /// What the agent is told of its tools, if that is not what metier says.
+    fn guidance(&self) -> Option<String> {
+        let own = self.settings.text("agent.guidance")?;
+        Some(if own == "none" { String::new() } else { own.to_owned() })
     }
 
     fn choose<T: DeserializeOwned + Default>(&self, choice: &Choice<'_>) -> Result<T, Failure> {

@@ -300,11 +300,32 @@ pub(crate) const KEYS: &[Key] = &[
         help: "What the agent is told of its job, instead of what metier says",
     },
     Key {
+        name: "agent.guidance",
+        kind: Kind::Text,
+        default: "\"\"",
+        narrowing: Narrowing::Never,
+        help: "What the agent is told of its tools, instead of what metier says; `none` for nothing",
+    },
+    Key {
+        name: "agent.prompt",
+        kind: Kind::Text,
+        default: "\"full\"",
+        narrowing: Narrowing::Never,
+        help: "What requests begin with: `full`, or `minimal` without the list of skills",
+    },
+    Key {
         name: "agent.max_requests",
         kind: Kind::Count,
         default: "50",
         narrowing: Narrowing::Smaller,
         help: "Requests to the model that one task may take",
+    },
+    Key {
+        name: "agent.max_tokens",
+        kind: Kind::Count,
+        default: "0",
+        narrowing: Narrowing::Never,
+        help: "Tokens, read and written, that one task may take; 0 sets no bound",
     },
     Key {
         name: "context.tokens",

@@ -5,3 +5,4 @@ mod bench;
 mod errors;
 mod requests;
 mod sessions;
+mod settings;

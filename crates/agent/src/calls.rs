@@ -104,20 +104,36 @@ impl Agent {
 impl Round<'_> {
     /// The answers to calls, in their order.
     async fn answer(&self, calls: &[Call]) -> Result<Vec<Answer>, AgentError> {
-        let mut plans = Vec::new();
+        let mut plans: Vec<Plan> = Vec::new();
         // What the lookups change is seen by the calls after them, though nothing is written down yet.
         let (mut events, mut state) = (self.thread.events.clone(), self.thread.state.clone());
-        for call in calls {
+        let written = events.len();
+        // Which call each event after those is the answer to.
+        let mut answered: Vec<usize> = Vec::new();
+        for (at, call) in calls.iter().enumerate() {
             self.thread.tell(&Progress::Started(call));
-            let plan = match self.plan(call, &events, &state).await {
+            let mut plan = match self.plan(call, &events, &state).await {
                 Ok(plan) => plan,
                 Err(why) => Plan::Answered(Box::new(Answer::error(why))),
             };
-            if let Plan::Answered(answer) = &plan {
+            if let Plan::Answered(answer) = &mut plan {
+                // What no request has had yet is not shown first and taken away then.
+                for unseen in take_unseen(answer, &events[written..]) {
+                    if let Plan::Answered(earlier) = &mut plans[answered[unseen]] {
+                        earlier.loaded = None;
+                        let event = &mut events[written + unseen];
+                        let response = (**earlier).clone();
+                        *event = self
+                            .agent
+                            .response(&calls[answered[unseen]], response)
+                            .preview(event.seq);
+                    }
+                }
                 let seq = events.last().map_or(1, |event| event.seq + 1);
                 let event = self.agent.response(call, (**answer).clone()).preview(seq);
                 state.apply(&event.state);
                 events.push(event);
+                answered.push(at);
             }
             plans.push(plan);
         }
@@ -183,6 +199,24 @@ impl Round<'_> {
         let running = self.runs.run(prepared, live, cancel.clone()).instrument(span);
         Ok(self.stop.cancelling(&cancel, running).await)
     }
+}
+
+/// Of the events whose text an answer takes away those that are among these, by their places; what is
+/// left breaks with earlier requests.
+fn take_unseen(answer: &mut Answer, events: &[Event]) -> Vec<usize> {
+    let Some((_, stubbed)) = &mut answer.breaks else { return Vec::new() };
+    let mut unseen = Vec::new();
+    stubbed.retain(|id| match events.iter().position(|event| event.id == *id) {
+        Some(place) => {
+            unseen.push(place);
+            false
+        }
+        None => true,
+    });
+    if stubbed.is_empty() {
+        answer.breaks = None;
+    }
+    unseen
 }
 
 /// The arguments of a call; none are no arguments.

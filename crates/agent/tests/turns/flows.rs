@@ -20,6 +20,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("flow::docs_selected_at_the_same_time_are_not_lost", parallel_selections),
     ("flow::what_is_loaded_lasts_as_long_as_its_mode", modes),
     ("flow::a_skill_that_makes_room_leaves_the_requests", eviction),
+    ("flow::a_skill_that_makes_room_at_once_is_never_shown", eviction_at_once),
     ("flow::loads_that_come_with_a_task_need_no_call", declared_loads),
     ("flow::a_call_that_was_interrupted_is_answered", interrupted_call),
     ("flow::turns_end", endings),
@@ -188,6 +189,19 @@ fn eviction() -> Result<(), Failed> {
     "#);
     let breaks: Vec<_> = bench.events().into_iter().filter_map(|event| event.breaks).collect();
     assert_eq!(breaks.len(), 1, "{breaks:?}");
+    Ok(())
+}
+
+fn eviction_at_once() -> Result<(), Failed> {
+    let mut bench = Bench::new();
+    bench.settings.max_loaded_skills = Some(1);
+    let script = calls(&[load("pdf"), load("charts"), load("pdf")]) + &text("Done.");
+    let done = bench.say("Look.", &script);
+    done.outcome?;
+    let last = shown(done.requests.last().unwrap());
+    assert_snapshot!(last);
+    assert!(bench.state().contains(r#"temp:skill:order:default = ["pdf"]"#));
+    assert!(bench.events().iter().all(|event| event.breaks.is_none()));
     Ok(())
 }
 

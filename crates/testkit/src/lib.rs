@@ -1,5 +1,5 @@
-//! For tests: a hermetic environment to run the real binary in, a terminal, a loopback server, the
-//! corpus, and the way a test says that it could not run.
+//! For tests: a hermetic environment to run the real binary in, a terminal, a loopback server, a
+//! provider of models, the corpus, and the way a test says that it could not run.
 #![expect(
     clippy::disallowed_methods,
     reason = "tests start the binary and read their own switches"
@@ -7,6 +7,7 @@
 
 mod corpus;
 mod environment;
+pub mod provider;
 pub mod server;
 mod terminal;
 mod user;

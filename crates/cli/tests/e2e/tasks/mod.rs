@@ -2,7 +2,11 @@
 
 mod answers;
 mod bench;
+mod breaks;
 mod errors;
+mod flows;
+mod prefix;
 mod requests;
 mod sessions;
 mod settings;
+mod talk;

@@ -6,20 +6,21 @@ use futures_util::stream;
 use metier_model::ToolSpec;
 use metier_sandbox::Cancel;
 use metier_session::content::{Call, ToolResponse};
-use metier_session::{Content, Event, NewEvent, State};
+use metier_session::{Content, Delta, NewEvent};
 use metier_skill::library::Snapshot;
 use metier_workspace::SessionKey;
 use serde_json::{Value, json};
 use tracing::Instrument;
 
 use crate::agent::{Agent, AgentError, Progress};
+use crate::draft::Draft;
 use crate::prompt;
 use crate::stop::Stop;
 use crate::thread::Thread;
 use crate::tools::read::{Shelves, read};
 use crate::tools::run::Prepared;
 use crate::tools::specs::name;
-use crate::tools::{Answer, Runs, Situation};
+use crate::tools::{Answer, Runs};
 
 /// The answer to a call that was not made because the turn was stopped.
 const STOPPED: &str = "the user stopped this";
@@ -104,39 +105,27 @@ impl Agent {
 impl Round<'_> {
     /// The answers to calls, in their order.
     async fn answer(&self, calls: &[Call]) -> Result<Vec<Answer>, AgentError> {
-        let mut plans: Vec<Plan> = Vec::new();
-        // What the lookups change is seen by the calls after them, though nothing is written down yet.
-        let (mut events, mut state) = (self.thread.events.clone(), self.thread.state.clone());
-        let written = events.len();
-        // Which call each event after those is the answer to.
-        let mut answered: Vec<usize> = Vec::new();
-        for (at, call) in calls.iter().enumerate() {
+        let mut plans = Vec::new();
+        let mut draft = Draft::new(self.agent, self.thread, &Delta::new());
+        for call in calls {
             self.thread.tell(&Progress::Started(call));
-            let mut plan = match self.plan(call, &events, &state).await {
-                Ok(plan) => plan,
-                Err(why) => Plan::Answered(Box::new(Answer::error(why))),
-            };
-            if let Plan::Answered(answer) = &mut plan {
-                // What no request has had yet is not shown first and taken away then.
-                for unseen in take_unseen(answer, &events[written..]) {
-                    if let Plan::Answered(earlier) = &mut plans[answered[unseen]] {
-                        earlier.loaded = None;
-                        let event = &mut events[written + unseen];
-                        let response = (**earlier).clone();
-                        *event = self
-                            .agent
-                            .response(&calls[answered[unseen]], response)
-                            .preview(event.seq);
-                    }
+            plans.push(match self.plan(call, &draft).await {
+                Ok(Plan::Run(prepared)) => Some(prepared),
+                Ok(Plan::Answered(answer)) => {
+                    draft.add(call, *answer);
+                    None
                 }
-                let seq = events.last().map_or(1, |event| event.seq + 1);
-                let event = self.agent.response(call, (**answer).clone()).preview(seq);
-                state.apply(&event.state);
-                events.push(event);
-                answered.push(at);
-            }
-            plans.push(plan);
+                Err(why) => {
+                    draft.add(call, Answer::error(why));
+                    None
+                }
+            });
         }
+        let mut drafted = draft.into_answers().into_iter();
+        let plans = plans.into_iter().map(|prepared| match prepared {
+            Some(prepared) => Plan::Run(prepared),
+            None => Plan::Answered(Box::new(drafted.next().unwrap_or_default())),
+        });
         let working = calls.iter().zip(plans).map(|(call, plan)| self.carry_out(call, plan));
         let working: Vec<_> = working.collect();
         let most = self.agent.settings.parallel_tools.max(1);
@@ -145,8 +134,8 @@ impl Round<'_> {
     }
 
     /// Looks something up, or prepares a command; else says what is wrong.
-    async fn plan(&self, call: &Call, events: &[Event], state: &State) -> Result<Plan, String> {
-        let at = Situation { events, state, ..self.agent.situation(self.thread, self.snapshot) };
+    async fn plan(&self, call: &Call, draft: &Draft<'_>) -> Result<Plan, String> {
+        let at = self.agent.situation(draft, self.snapshot);
         let arguments = arguments_of(call)?;
         let tools: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
         let is_there = tools.contains(&call.name.as_str());
@@ -199,24 +188,6 @@ impl Round<'_> {
         let running = self.runs.run(prepared, live, cancel.clone()).instrument(span);
         Ok(self.stop.cancelling(&cancel, running).await)
     }
-}
-
-/// Of the events whose text an answer takes away those that are among these, by their places; what is
-/// left breaks with earlier requests.
-fn take_unseen(answer: &mut Answer, events: &[Event]) -> Vec<usize> {
-    let Some((_, stubbed)) = &mut answer.breaks else { return Vec::new() };
-    let mut unseen = Vec::new();
-    stubbed.retain(|id| match events.iter().position(|event| event.id == *id) {
-        Some(place) => {
-            unseen.push(place);
-            false
-        }
-        None => true,
-    });
-    if stubbed.is_empty() {
-        answer.breaks = None;
-    }
-    unseen
 }
 
 /// The arguments of a call; none are no arguments.

@@ -11,6 +11,8 @@ use metier_skill::catalog::one_line;
 use metier_skill::library::{Entry, Snapshot};
 use serde_json::{Map, Value};
 
+use crate::shown::Window;
+
 /// Skills that are named one by one.
 const MAX_NAMED: usize = 20;
 /// Longest description of one, in characters.
@@ -80,7 +82,8 @@ fn line(snapshot: &Snapshot, name: &str) -> String {
 /// What a session was told, at its beginning and since.
 fn known_to(opening: &Opening, events: &[Event]) -> Known {
     let mut known = Known::new();
-    let updates = events.iter().filter_map(|event| match &event.content {
+    // What a summary covers is not in requests any more.
+    let updates = Window::of(events).events.into_iter().filter_map(|event| match &event.content {
         Content::StateUpdate(update) if update.cause == CAUSE => update.extra.get(FIELD),
         _ => None,
     });

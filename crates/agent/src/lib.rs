@@ -14,6 +14,7 @@ mod calls;
 pub mod changes;
 mod compact;
 pub mod conversation;
+mod draft;
 pub mod library;
 pub mod offline;
 pub mod prompt;

@@ -16,9 +16,10 @@ use tracing::Instrument;
 use crate::agent::{Agent, AgentError, LoadMode, Outcome, Progress, Task, Watcher};
 use crate::changes;
 use crate::conversation::Sources;
+use crate::draft::Draft;
 use crate::prompt;
 use crate::shelf::Shelf;
-use crate::shown::Window;
+use crate::shown::{Shown, Window};
 use crate::stop::Stop;
 use crate::thread::Thread;
 use crate::tools::{Answer, Situation};
@@ -37,6 +38,8 @@ const SYSTEM: &str = "system";
 struct Declared {
     loaded: Vec<Loaded>,
     digests: BTreeMap<String, String>,
+    /// Text of skills that made room.
+    evicted: Vec<Stub>,
 }
 
 impl Agent {
@@ -116,7 +119,11 @@ impl Agent {
             LoadMode::Session => Delta::new(),
             LoadMode::Turn | LoadMode::Once => Shelf::read(&thread.state, &self.name).clear()?,
         };
-        let Declared { loaded, digests } = self.declared(thread, &task, snapshot, &mut delta)?;
+        let Declared { loaded, digests, evicted } =
+            self.declared(thread, &task, snapshot, &mut delta)?;
+        let mut state = thread.state.clone();
+        state.apply(&delta);
+        let trimmed = self.too_much(thread, &Shelf::read(&state, &self.name), &evicted)?;
         let message = UserMessage {
             text: task.text,
             attachments: task.attachments,
@@ -124,15 +131,14 @@ impl Agent {
             ..UserMessage::default()
         };
         let mut event =
-            NewEvent::new(thread.at.key.user(), Content::User(message)).with_state(delta.clone());
+            NewEvent::new(thread.at.key.user(), Content::User(message)).with_state(delta);
         for (skill, digest) in &digests {
             event = event.with_digest(skill, digest);
         }
-        let mut state = thread.state.clone();
-        state.apply(&delta);
-        let stubbed = self.too_much(thread, &Shelf::read(&state, &self.name))?;
+        let cause = if evicted.is_empty() { BreakCause::Trimming } else { BreakCause::Eviction };
+        let stubbed = [evicted, trimmed].concat();
         if !stubbed.is_empty() {
-            event = event.with_break(BreakCause::Trimming, stubbed);
+            event = event.with_break(cause, stubbed);
         }
         events.push(event);
         Ok(events)
@@ -146,28 +152,36 @@ impl Agent {
         snapshot: &Snapshot,
         delta: &mut Delta,
     ) -> Result<Declared, AgentError> {
-        let mut declared = Declared::default();
+        let mut draft = Draft::new(self, thread, delta);
         for load in &task.loads {
-            let mut state = thread.state.clone();
-            state.apply(delta);
-            let at = Situation { state: &state, ..self.situation(thread, snapshot) };
             let arguments = json!({
                 "skill": load.skill, "docs": load.docs, "include_all_docs": load.include_all_docs,
             });
-            let answer = at.load(&arguments).map_err(AgentError::Load)?;
+            let answer = self.situation(&draft, snapshot).load(&arguments);
+            draft.add(&Call::default(), answer.map_err(AgentError::Load)?);
+        }
+        let mut declared = Declared::default();
+        for answer in draft.into_answers() {
             delta.merge(answer.state)?;
             declared.digests.extend(answer.digests);
-            let loaded = answer.loaded.filter(|it| it.body || !it.docs.is_empty());
-            declared.loaded.extend(loaded);
+            declared.loaded.extend(answer.loaded.filter(|it| it.body || !it.docs.is_empty()));
+            declared.evicted.extend(answer.breaks.into_iter().flat_map(|(_, stubbed)| stubbed));
         }
         Ok(declared)
     }
 
     /// Text of skills that are not loaded any more and has to go, the oldest first.
-    fn too_much(&self, thread: &Thread, shelf: &Shelf) -> Result<Vec<Stub>, AgentError> {
+    fn too_much(
+        &self,
+        thread: &Thread,
+        shelf: &Shelf,
+        evicted: &[Stub],
+    ) -> Result<Vec<Stub>, AgentError> {
         let window = Window::of(&thread.events);
         let mut kept: Vec<(Stub, usize)> = Vec::new();
-        for shown in window.shown().filter(|it| !shelf.has(&it.text.skill)) {
+        let is_unused =
+            |it: &Shown<'_>| !shelf.has(&it.text.skill) && !evicted.contains(&it.stub());
+        for shown in window.shown().filter(is_unused) {
             let mut count = 0;
             if shown.text.body {
                 count += tokens::count(&self.texts.body(&shown.text.skill, &shown.text.digest)?);
@@ -228,7 +242,7 @@ impl Agent {
         let reply = match self.exchange(thread, &request, stop).await {
             Err(AgentError::Model(ModelError::ContextOverflow { .. })) => {
                 if !self.compact(thread, stop).await? {
-                    return Err(AgentError::TooLong);
+                    return if stop.is_stopped() { Ok(()) } else { Err(AgentError::TooLong) };
                 }
                 request = self.request(thread)?;
                 self.exchange(thread, &request, stop).await?
@@ -330,7 +344,7 @@ impl Agent {
     /// What tools depend on.
     pub(crate) fn situation<'a>(
         &'a self,
-        thread: &'a Thread,
+        draft: &'a Draft<'_>,
         snapshot: &'a Snapshot,
     ) -> Situation<'a> {
         Situation {
@@ -339,8 +353,8 @@ impl Agent {
             snapshot,
             workspaces: &self.runner.workspaces,
             texts: &*self.texts,
-            events: &thread.events,
-            state: &thread.state,
+            events: &draft.events,
+            state: &draft.state,
             max_loaded: self.settings.max_loaded_skills,
         }
     }

@@ -200,9 +200,12 @@ impl Situation<'_> {
         let entry = self.usable(&arguments.skill)?;
         let skill = entry.name.as_str();
         let shelf = Shelf::read(self.state, self.agent);
-        let Some(before) = shelf.selection(skill) else {
+        if !self.is_loaded(skill) {
             return Err(format!("`{skill}` is not loaded; call skill_load first"));
-        };
+        }
+        // Of a skill that was loaded for one request the text may be gone, and comes again.
+        let none = Selection::default();
+        let before = shelf.selection(skill).unwrap_or(&none);
         let staged = self.stage(&self.tree(entry)?)?;
         let asked = staged
             .selection(skill, &arguments.docs, arguments.include_all_docs)?
@@ -214,14 +217,16 @@ impl Situation<'_> {
             (SelectMode::Add, before) => before.with(&asked),
             (SelectMode::Replace, _) => asked,
         };
-        let docs = staged.unseen(skill, &selection, &Window::of(self.events));
+        let window = Window::of(self.events);
+        let body = !window.shows_body(skill, &staged.digest);
+        let docs = staged.unseen(skill, &selection, &window);
         let (selected_docs, include_all_docs): (&[String], bool) = match &selection {
             Selection::All => (&[], true),
             Selection::Docs(docs) => (docs, false),
         };
         let mode = arguments.mode;
         let answer = Answer {
-            loaded: (!docs.is_empty()).then(|| staged.loaded(skill, false, docs)),
+            loaded: (body || !docs.is_empty()).then(|| staged.loaded(skill, body, docs)),
             ..Answer::json(&Selected { skill, selected_docs, include_all_docs, mode })
         };
         self.shelve(answer, skill, &selection, &staged)

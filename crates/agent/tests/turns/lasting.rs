@@ -11,6 +11,9 @@ use crate::bench::{Bench, calls, shown, text};
 pub(crate) const TESTS: &[Test] = &[
     ("lasting::a_skill_declared_again_is_not_trimmed", declared_again),
     ("lasting::trimming_one_skill_leaves_another_at_the_same_event", trimmed_beside_another),
+    ("lasting::a_declared_skill_takes_the_place_of_another", declared_beyond_the_bound),
+    ("lasting::docs_can_be_selected_after_the_one_request_of_a_skill", docs_after_one_request),
+    ("lasting::what_a_summary_covers_of_the_library_is_told_again", library_after_a_summary),
     ("lasting::docs_are_of_the_version_that_was_loaded", docs_of_the_loaded_version),
     ("lasting::files_are_of_the_version_that_was_loaded", files_of_the_loaded_version),
 ];
@@ -89,5 +92,59 @@ fn files_of_the_loaded_version() -> Result<(), Failed> {
     done.outcome?;
     let request = shown(done.requests.last().ok_or("no request")?);
     assert!(request.ends_with("1: How to fill in forms.\n"), "{request}");
+    Ok(())
+}
+
+fn declared_beyond_the_bound() -> Result<(), Failed> {
+    let mut bench = Bench::new();
+    bench.settings.mode = LoadMode::Session;
+    bench.settings.max_loaded_skills = Some(1);
+    bench.task(task("One.", &["pdf"]), &text("1")).outcome?;
+    let done = bench.task(task("Two.", &["charts"]), &text("2"));
+    done.outcome?;
+    let request = shown(&done.requests[0]);
+    assert!(!request.contains("Run `scripts/pages`"), "{request}");
+    assert!(request.contains("Draw with care."), "{request}");
+    let events = bench.events();
+    let broken = events.iter().find_map(|event| event.breaks.as_ref()).ok_or("no break")?;
+    assert_eq!(broken.cause, BreakCause::Eviction);
+    assert_eq!(broken.stubbed, [Stub::new(events[0].id, "pdf")]);
+    // Of two that come at once only the last is there.
+    let done = bench.task(task("Three.", &["pdf", "charts"]), &text("3"));
+    done.outcome?;
+    let request = shown(&done.requests[0]);
+    assert!(!request.contains("Run `scripts/pages`"), "{request}");
+    assert_eq!(request.matches("Draw with care.").count(), 1, "{request}");
+    Ok(())
+}
+
+fn docs_after_one_request() -> Result<(), Failed> {
+    let mut bench = Bench::new();
+    bench.settings.mode = LoadMode::Once;
+    let load = calls(&[("skill_load", json!({ "skill": "pdf" }))]);
+    let docs = calls(&[("skill_select_docs", json!({ "skill": "pdf", "docs": ["forms.md"] }))]);
+    let done = bench.say("Look.", &(load + &docs + &text("Done.")));
+    done.outcome?;
+    let request = shown(done.requests.last().ok_or("no request")?);
+    assert_eq!(request.matches("Run `scripts/pages`").count(), 1, "{request}");
+    assert_eq!(request.matches("How to fill in forms.").count(), 1, "{request}");
+    Ok(())
+}
+
+fn library_after_a_summary() -> Result<(), Failed> {
+    let mut bench = Bench::new();
+    bench.say("One.", &text("1")).outcome?;
+    bench.write("new/SKILL.md", "---\nname: new\ndescription: Is new.\n---\n\nNew.\n");
+    let done = bench.say("Two.", &text("2"));
+    done.outcome?;
+    assert!(shown(&done.requests[0]).contains("- new: Is new."));
+    let roomy = std::mem::replace(&mut bench.settings.context_tokens, 10);
+    bench.say("Three.", &(text("All is well.") + &text("3"))).outcome?;
+    bench.settings.context_tokens = roomy;
+    let done = bench.say("Four.", &text("4"));
+    done.outcome?;
+    let request = shown(&done.requests[0]);
+    assert!(request.starts_with("USER\n[Text(\"Summary"), "{request}");
+    assert_eq!(request.matches("- new: Is new.").count(), 1, "{request}");
     Ok(())
 }

@@ -1,0 +1,262 @@
+//! An agent with skills, a database and a sandbox, for many sessions at once.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use metier_agent::agent::{AgentSettings, Watcher};
+use metier_agent::conversation::Layout;
+use metier_agent::library::read_tree;
+use metier_agent::prompt::PromptSettings;
+use metier_agent::texts::StagedTexts;
+use metier_agent::tools::ToolSet;
+use metier_agent::turn::TurnLimits;
+use metier_agent::{Agent, Ending, Library, LibraryError, LoadMode, Task, stop};
+use metier_model::{Model, ModelError, Replies, Request, Scripted};
+use metier_session::{Content, Event, SessionStore, SqliteStore};
+use metier_skill::discover::{Absence, Links, Root, Source};
+use metier_skill::files::DigestCache;
+use metier_skill::library::{self, Choices, Entry, LibraryOptions, Machine, Snapshot, TrustPolicy};
+use metier_workspace::artifact::MemoryStore as Artifacts;
+use metier_workspace::executor::{Firmness, LocalExecutor};
+use metier_workspace::{RunSettings, Runner, Tree, Workspaces};
+
+use crate::member::{Member, TASKS, strangers};
+
+/// Tells what a session asked its model.
+pub(crate) type Listener = Arc<dyn Fn(Member, Asked) + Send + Sync>;
+
+/// A request, as far as it matters whether a later one begins with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// A digest of the system text and the tools, then one of each message.
+    pub(crate) digests: Vec<u64>,
+    /// How often other sessions are named in it.
+    pub(crate) strangers: usize,
+}
+
+/// Many sessions of one agent.
+#[derive(Clone)]
+pub(crate) struct Crowd {
+    agent: Agent,
+    store: Arc<dyn SessionStore>,
+}
+
+impl Crowd {
+    /// An agent whose files are in a folder, which may have some already.
+    pub(crate) fn open(folder: &Path) -> Self {
+        let place = |name: &str| folder.join(name);
+        write_skills(&place("skills"));
+        let workspaces = Workspaces::open(&place("workspaces"), &place("content")).unwrap();
+        let store: Arc<dyn SessionStore> =
+            Arc::new(SqliteStore::open(&place("metier.db")).unwrap());
+        let firmness = Firmness { require_full: false, degrade: false };
+        let agent = Agent {
+            name: "default".to_owned(),
+            model_name: "scripted".to_owned(),
+            model: Arc::new(Scripted::from_text("").unwrap()),
+            library: Arc::new(Skills::find(&place("skills"))),
+            sessions: Arc::clone(&store),
+            texts: Arc::new(StagedTexts::new(workspaces.clone())),
+            runner: Runner {
+                workspaces,
+                artifacts: Arc::new(Artifacts::new()),
+                executor: LocalExecutor::Sandbox(firmness).into(),
+            },
+            settings: settings(),
+        };
+        Self { agent, store }
+    }
+
+    /// Does what a session has still to do, from wherever it is.
+    pub(crate) async fn finish(&self, member: Member, listener: Listener, watcher: Watcher) {
+        let scripted = Scripted::from_text(&member.script()).unwrap();
+        let model = Arc::new(Heard { member, scripted, listener });
+        let agent = Agent { model, ..self.agent.clone() };
+        let (_stopper, stop) = stop();
+        let key = member.key();
+        let said = self.events(member).await;
+        let said = said.iter().filter(|event| matches!(event.content, Content::User(_))).count();
+        if said > 0 {
+            let outcome = agent.resume(&key, Arc::clone(&watcher), &stop).await.unwrap();
+            assert_eq!(outcome.ending, Ending::Answered, "{member:?}");
+        }
+        for number in said..TASKS {
+            let task = Task { text: member.task(number), ..Task::default() };
+            let outcome = agent.run(&key, task, Arc::clone(&watcher), &stop).await.unwrap();
+            assert_eq!(outcome.ending, Ending::Answered, "{member:?}");
+        }
+    }
+
+    /// Everything that happened in a session, the state of which must follow from it.
+    pub(crate) async fn events(&self, member: Member) -> Vec<Event> {
+        let Some(session) = self.store.get(&member.key()).await.unwrap() else { return Vec::new() };
+        let events = self.store.events(&session.at, 0, 1000).await.unwrap();
+        assert_eq!(session.seq, events.len() as u64, "{member:?}");
+        let state = self.store.state(&session.at).await.unwrap();
+        assert_eq!(metier_session::replay(&events), state, "{member:?}");
+        events
+    }
+}
+
+/// Does something for every session at once, on a runtime with threads.
+pub(crate) fn all_at_once<F: Future<Output = ()> + Send + 'static>(
+    members: impl IntoIterator<Item = Member>,
+    work: impl Fn(Member) -> F,
+) {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build();
+    runtime.unwrap().block_on(async {
+        let tasks: Vec<_> = members.into_iter().map(|it| tokio::spawn(work(it))).collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+    });
+}
+
+/// Whether each request of a session begins with the one before it.
+pub(crate) fn only_grows(requests: &[Asked]) -> bool {
+    requests.is_sorted_by(|before, after| after.digests.starts_with(&before.digests))
+}
+
+/// A scripted model that tells what it is asked.
+struct Heard {
+    member: Member,
+    scripted: Scripted,
+    listener: Listener,
+}
+
+impl std::fmt::Debug for Heard {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_tuple("Heard").field(&self.member).finish()
+    }
+}
+
+#[async_trait]
+impl Model for Heard {
+    fn name(&self) -> &str {
+        self.scripted.name()
+    }
+
+    async fn stream(&self, request: &Request) -> Result<Replies, ModelError> {
+        let messages = request.messages.iter().map(|message| format!("{message:?}"));
+        let beginning = format!("{} {:?}", request.system, request.tools);
+        let texts: Vec<String> = std::iter::once(beginning).chain(messages).collect();
+        let asked = Asked {
+            digests: texts.iter().map(|text| digest(text)).collect(),
+            strangers: texts.iter().map(|text| strangers(text, self.member)).sum(),
+        };
+        (self.listener)(self.member, asked);
+        self.scripted.stream(request).await
+    }
+}
+
+/// The same in every process of this program.
+fn digest(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The skills of a folder, as they were when it was looked at.
+#[derive(Debug)]
+struct Skills {
+    snapshot: Arc<Snapshot>,
+    digests: Mutex<DigestCache>,
+}
+
+impl Skills {
+    fn find(folder: &Path) -> Self {
+        let roots = [Root {
+            source: Source::Managed,
+            path: folder.to_owned(),
+            links: Links::Anywhere,
+            absence: Absence::Reported,
+            plugin: None,
+            project: None,
+        }];
+        let machine = Machine {
+            os: "linux",
+            path: &["/usr/bin", "/bin"].map(PathBuf::from),
+            env: &|_| false,
+            config: &|_| false,
+            programs: RefCell::new(HashMap::new()),
+        };
+        let snapshot = library::build(&LibraryOptions {
+            roots: &roots,
+            bundled: &[],
+            remote: &[],
+            choices: &Choices::all(),
+            machine: &machine,
+            trust: TrustPolicy::All,
+            cache: None,
+            catalog_tokens: 2000,
+        });
+        let digests = Mutex::new(DigestCache::in_memory());
+        Self { snapshot: Arc::new(snapshot), digests }
+    }
+}
+
+impl Library for Skills {
+    fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.snapshot)
+    }
+
+    fn tree(&self, entry: &Entry) -> Result<Tree, LibraryError> {
+        let folder = entry.place.folder().ok_or_else(|| LibraryError::new("it has no folder"))?;
+        read_tree(entry.name.as_str(), folder, &self.digests.lock().unwrap())
+    }
+
+    fn run_settings(&self, _: &Entry) -> Result<RunSettings, LibraryError> {
+        Ok(RunSettings::default())
+    }
+}
+
+/// Two skills; those that are there stay as they are.
+fn write_skills(folder: &Path) {
+    let files = [
+        (
+            "pdf/SKILL.md",
+            "---\nname: pdf\ndescription: Reads PDF files.\n---\n\nRun `scripts/pages`.\n",
+        ),
+        ("pdf/forms.md", "How to fill in forms.\n"),
+        ("pdf/scripts/pages", "echo \"pages of $1\"\n"),
+        (
+            "charts/SKILL.md",
+            "---\nname: charts\ndescription: Draws charts.\n---\n\nDraw with care.\n",
+        ),
+    ];
+    for (path, text) in files {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        if !path.exists() {
+            fs::write(path, text).unwrap();
+        }
+    }
+}
+
+fn settings() -> AgentSettings {
+    AgentSettings {
+        prompt: PromptSettings {
+            instruction: None,
+            guidance: None,
+            tools: ToolSet::Full,
+            catalog_tokens: 2000,
+            layout: Layout::default(),
+            is_minimal: false,
+        },
+        limits: TurnLimits::default(),
+        mode: LoadMode::Turn,
+        max_loaded_skills: None,
+        retain_tokens: 20_000,
+        load_before_run: true,
+        parallel_tools: 4,
+        context_tokens: 200_000,
+        compact_at: 0.8,
+        max_output_tokens: None,
+    }
+}

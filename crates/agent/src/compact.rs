@@ -31,7 +31,8 @@ impl Agent {
             reason = "a share of a number of tokens"
         )]
         let most = (self.settings.context_tokens as f64 * self.settings.compact_at) as usize;
-        estimate(request) > most
+        // Counting takes a while, and no token is shorter than a byte.
+        cost(request, str::len) > most && cost(request, tokens::count) > most
     }
 
     /// Summarises what came before; says whether there was anything to summarise.
@@ -79,13 +80,13 @@ fn last_to_cover(thread: &Thread) -> Option<u64> {
     (first.seq < last.seq).then(|| last.seq - 1)
 }
 
-/// About how many tokens a request costs.
-pub(crate) fn estimate(request: &Request) -> usize {
+/// About what a request costs, in what its texts are counted in.
+fn cost(request: &Request, of: impl Fn(&str) -> usize) -> usize {
     let text = |message: &Message| match message {
-        Message::System(text) | Message::ToolResult { text, .. } => tokens::count(text),
-        other => tokens::count(&serde_json::to_string(other).unwrap_or_default()),
+        Message::System(text) | Message::ToolResult { text, .. } => of(text),
+        other => of(&serde_json::to_string(other).unwrap_or_default()),
     };
     let messages: usize = request.messages.iter().map(|it| text(it) + PER_MESSAGE).sum();
     let tools = serde_json::to_string(&request.tools).unwrap_or_default();
-    tokens::count(&request.system) + tokens::count(&tools) + messages
+    of(&request.system) + of(&tools) + messages
 }

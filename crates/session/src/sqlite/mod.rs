@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use rusqlite::Connection;
 
 use crate::event::now;
 use crate::{
@@ -23,7 +24,7 @@ use crate::{
     SessionRef, SessionStore, State, UsageFilter, UsageReport, prepare,
 };
 use database::Place;
-use worker::Worker;
+use worker::{Lasting, Worker};
 
 /// How long one waits for another process unless told: far longer than any commit takes.
 const DEFAULT_WAIT: Duration = Duration::from_secs(10);
@@ -71,7 +72,8 @@ impl SessionStore for SqliteStore {
             return Ok(session);
         }
         let key = key.clone();
-        self.writer.ask(move |database| write::create(database, key, now())).await
+        let create = move |database: &Connection| write::create(database, key, now());
+        self.writer.ask_lasting(Lasting::Later, create).await
     }
 
     async fn get(&self, key: &SessionKey) -> Result<Option<Session>, SessionError> {
@@ -117,7 +119,8 @@ impl SessionStore for SqliteStore {
     ) -> Result<Opening, SessionError> {
         let json = prepare::opening(&opening)?;
         let at = at.clone();
-        self.writer.ask(move |database| write::set_opening(database, &at, opening, &json)).await
+        let set = move |database: &Connection| write::set_opening(database, &at, opening, &json);
+        self.writer.ask_lasting(Lasting::Later, set).await
     }
 
     async fn list(&self, filter: &SessionFilter, page: Page) -> Result<Listing, SessionError> {

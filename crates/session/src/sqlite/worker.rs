@@ -2,7 +2,8 @@
 //!
 //! The writer takes all that waits, does each in a savepoint of one transaction, and answers after
 //! the commit. So many appends share one wait for the disk, and one that fails does not spoil
-//! the others.
+//! the others. A session that was begun and has no event yet is not worth a wait of its own: it is
+//! on disk when its first event is.
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -27,8 +28,20 @@ pub(super) struct Worker {
     thread: Option<JoinHandle<()>>,
 }
 
+/// When what was done is on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lasting {
+    /// Before the outcome is told.
+    Now,
+    /// With the next thing that is so at once. Other processes see it, and it outlives this one,
+    /// but not the power.
+    Later,
+}
+
 /// Something to do with a connection.
 trait Job: Send {
+    fn lasting(&self) -> Lasting;
+
     /// Does it, and keeps the outcome. An error means that what it changed has to be undone.
     fn run(&mut self, connection: &Connection) -> Result<(), SessionError>;
 
@@ -38,6 +51,7 @@ trait Job: Send {
 
 struct Task<T, W> {
     place: Arc<Place>,
+    lasting: Lasting,
     work: Option<W>,
     outcome: Option<Result<T, SessionError>>,
     answer: oneshot::Sender<Result<T, SessionError>>,
@@ -77,10 +91,19 @@ impl Worker {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, SessionError> {
+        self.ask_lasting(Lasting::Now, work).await
+    }
+
+    /// The same, and says when it has to be on disk.
+    pub(super) async fn ask_lasting<T: Send + 'static>(
+        &self,
+        lasting: Lasting,
+        work: impl FnOnce(&Connection) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, SessionError> {
         let closed = || SessionError::Closed { database: self.place.path.clone() };
         let (answer, answered) = oneshot::channel();
         let place = Arc::clone(&self.place);
-        let task = Box::new(Task { place, work: Some(work), outcome: None, answer });
+        let task = Box::new(Task { place, lasting, work: Some(work), outcome: None, answer });
         let jobs = self.jobs.as_ref().ok_or_else(closed)?;
         jobs.send(task).await.map_err(|_| closed())?;
         answered.await.map_err(|_| closed())?
@@ -98,6 +121,10 @@ impl Drop for Worker {
 }
 
 impl<T: Send, W: FnOnce(&Connection) -> Result<T, Problem> + Send> Job for Task<T, W> {
+    fn lasting(&self) -> Lasting {
+        self.lasting
+    }
+
     fn run(&mut self, connection: &Connection) -> Result<(), SessionError> {
         // Nobody waits any more: then it is not done at all.
         let work = self.work.take().filter(|_| !self.answer.is_closed());
@@ -141,6 +168,10 @@ fn commit(
     connection: &mut Connection,
     group: &mut [Box<dyn Job>],
 ) -> Result<(), Problem> {
+    let is_now = group.iter().any(|job| job.lasting() == Lasting::Now);
+    // This is a setting of the connection, and cannot be changed inside a transaction.
+    let synchronous = if is_now { "FULL" } else { "NORMAL" };
+    connection.pragma_update(None, "synchronous", synchronous)?;
     let mut transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     place.check(&transaction)?;
     for job in group {
@@ -153,4 +184,36 @@ fn commit(
         }
     }
     Ok(transaction.commit()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::database;
+    use super::*;
+
+    #[test]
+    fn a_group_waits_for_the_disk_if_one_of_its_jobs_has_to_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = database::open(&folder.path().join("metier.db"), Duration::ZERO);
+        let (place, mut connection, _reader) = opened.unwrap();
+        let place = Arc::new(place);
+        let job = |lasting| -> Box<dyn Job> {
+            let (answer, _) = oneshot::channel::<Result<(), SessionError>>();
+            let work = |_: &Connection| Ok(());
+            let place = Arc::clone(&place);
+            Box::new(Task { place, lasting, work: Some(work), outcome: None, answer })
+        };
+        let mut synchronous = |group: &[Lasting]| -> i64 {
+            let mut group: Vec<_> = group.iter().copied().map(job).collect();
+            assert!(commit(&place, &mut connection, &mut group).is_ok());
+            connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap()
+        };
+        let (normal, full) = (1, 2);
+        assert_eq!(synchronous(&[Lasting::Later, Lasting::Later]), normal);
+        assert_eq!(synchronous(&[Lasting::Later, Lasting::Now, Lasting::Later]), full);
+        assert_eq!(synchronous(&[Lasting::Later]), normal);
+        assert_eq!(synchronous(&[Lasting::Now]), full);
+    }
 }

@@ -54,7 +54,10 @@ impl DirectoryStore {
     ///
     /// When the folder cannot be made or opened.
     pub fn open(folder: &Path) -> Result<Self, ArtifactError> {
-        let opened = Folder::at(folder).and_then(|root| Ok((root.open_or_make("staging")?, root)));
+        // Nothing in it outlasts a save, so one that is there need not be made sure of.
+        let staging =
+            |root: &Folder| root.open("staging").or_else(|_| root.open_or_make("staging"));
+        let opened = Folder::at(folder).and_then(|root| Ok((staging(&root)?, root)));
         let (staging, root) = opened.map_err(|error| ArtifactError::storage(folder, error))?;
         let root = Root { path: folder.to_owned(), folder: root, staging };
         Ok(Self { root: Arc::new(root), max_bytes: DEFAULT_MAX_BYTES })

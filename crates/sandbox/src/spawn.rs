@@ -186,8 +186,7 @@ pub(crate) fn spawn_within(
     let policy = &job.policy;
     let control = start_warden().map_err(SpawnError::Helper)?;
     let group = Group::new(&job.limits);
-    let mut not_promised = policy.level.lacks().to_vec();
-    not_promised.extend(group.is_none().then_some(UNGROUPED));
+    let not_promised = policy.level.lacks().to_vec();
     let mut child =
         Child { control, warden: None, group, not_promised, listener: None, ended: None };
     let order = Order {
@@ -208,7 +207,8 @@ pub(crate) fn spawn_within(
         report = wire::receive::<Report>(&child.control).map_err(SpawnError::Lost)?;
     }
     match report {
-        Some((Report::Started { has_notices }, files)) => {
+        Some((Report::Started { has_notices, is_grouped }, files)) => {
+            child.not_promised.extend((!is_grouped).then_some(UNGROUPED));
             if policy.level == Level::Landlock && !has_notices {
                 child.not_promised.push(ATTRIBUTES);
             }

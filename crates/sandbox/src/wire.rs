@@ -51,6 +51,8 @@ pub(crate) enum Report {
     Started {
         /// Whether calls are announced to the warden.
         has_notices: bool,
+        /// Whether it is in the control group that was made for it.
+        is_grouped: bool,
     },
     /// It could not be confined or started.
     Failed(Failure),

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::attempt::Attempt;
 use super::trial::{Bounds, Place, Trial, try_promises};
 use crate::cgroup::Group;
-use crate::limits::Limits;
+use crate::limits::{Limits, UNGROUPED};
 use crate::policy::Level;
 use crate::spawn::unprivileged_owner;
 
@@ -46,16 +46,19 @@ pub fn examine(place: &Place) -> Report {
         Some((user, _)) => format!("root; programs run as user {user}"),
         None => "an ordinary user; programs run as the same".to_owned(),
     };
-    let group = group.map(|group| group.version().to_owned());
+    let group = match group {
+        Some(_) if not_promised.contains(&UNGROUPED) => {
+            Err("cannot be joined; limits are per process".to_owned())
+        }
+        Some(group) => Ok(group.version().to_owned()),
+        None => Err("cannot be made; limits are per process".to_owned()),
+    };
     let offers = vec![
         Offer { name: "kernel", found: Ok(kernel()) },
         Offer { name: "user", found: Ok(user) },
         Offer { name: "namespaces", found: full.map(|_| "yes".to_owned()) },
         Offer { name: "landlock", found: landlock.map(|_| "with scopes".to_owned()) },
-        Offer {
-            name: "control groups",
-            found: group.ok_or_else(|| "cannot be made; limits are per process".to_owned()),
-        },
+        Offer { name: "control groups", found: group },
     ];
     let trials = level.map(|level| try_promises(place, level, Bounds::PROMISED));
     Report { offers, level, not_promised, trials: trials.unwrap_or_default() }

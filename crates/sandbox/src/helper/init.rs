@@ -15,7 +15,7 @@ use crate::wire::{self, Failure, Order, Stage};
 /// Runs as the first process until the program ended; tells the warden every step.
 pub(super) fn main(order: &Order, files: Files, warden: &OwnedFd) -> i32 {
     let started = confine(order, &files, warden.as_fd())
-        .and_then(|bounds| launch(order, &files, |_| Ok(bounds)).map(|(pid, _)| pid));
+        .and_then(|bounds| launch(order, &files, |_| Ok(bounds)).map(|it| it.process));
     drop(files);
     let step = match &started {
         Ok(_) => Step::Started,
@@ -30,7 +30,7 @@ pub(super) fn main(order: &Order, files: Files, warden: &OwnedFd) -> i32 {
 fn confine(order: &Order, files: &Files, warden: BorrowedFd<'_>) -> Result<Bounds, Failure> {
     identity::follow_parent().or_fail(Stage::Identity, "parent")?;
     identity::end_first();
-    let bounds = Bounds::join(order);
+    let bounds = Bounds::join(order, warden)?;
     namespaces::hide_group()?;
     sys::pass_on_termination();
     mounts::build(order)?;

@@ -26,7 +26,7 @@ pub(super) struct Files {
 }
 
 /// What bounds memory and processes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Bounds {
     /// The control group that this process is in.
     Group,
@@ -35,15 +35,20 @@ pub(super) enum Bounds {
 }
 
 impl Bounds {
-    /// Joins the control group of the program, if there is one.
-    pub(super) fn join(order: &Order) -> Self {
-        if cgroup::join(&order.group) { Self::Group } else { Self::Process }
+    /// Joins the control group of the program, if there is one that lets it in, and tells the warden
+    /// how that went: a group that was made is not yet one that bounds anything.
+    pub(super) fn join(order: &Order, warden: BorrowedFd<'_>) -> Result<Self, Failure> {
+        let bounds = if cgroup::join(&order.group) { Self::Group } else { Self::Process };
+        wire::send(warden, &Step::Bounded(bounds), &[]).or_fail(Stage::Limits, "warden")?;
+        Ok(bounds)
     }
 }
 
 /// What a process on its way to the program tells the one that started it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Step {
+    /// It is where its memory and processes are bounded.
+    Bounded(Bounds),
     /// It is confined; files that the warden needs come along.
     Confined { has_listener: bool, has_notices: bool },
     /// The program was started.
@@ -59,15 +64,23 @@ pub(super) fn steps() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?)
 }
 
-/// Starts the program in a new process, after `prepare` there. Gives its id and the files that
-/// `prepare` handed over.
+/// A program that was started.
+pub(super) struct Launched {
+    pub(super) process: Pid,
+    /// What bounds it, if `prepare` joined that.
+    pub(super) bounds: Option<Bounds>,
+    /// The files that `prepare` handed over.
+    pub(super) files: Vec<OwnedFd>,
+}
+
+/// Starts the program in a new process, after `prepare` there.
 pub(super) fn launch(
     order: &Order,
     files: &Files,
     prepare: impl FnOnce(BorrowedFd<'_>) -> Result<Bounds, Failure>,
-) -> Result<(Pid, Vec<OwnedFd>), Failure> {
+) -> Result<Launched, Failure> {
     let (ours, theirs) = steps().or_fail(Stage::Program, "")?;
-    let pid = match fork().or_fail(Stage::Program, "")? {
+    let process = match fork().or_fail(Stage::Program, "")? {
         Fork::Parent(pid) => pid,
         Fork::Child => {
             drop(ours);
@@ -80,15 +93,16 @@ pub(super) fn launch(
         }
     };
     drop(theirs);
-    let mut handed_over = Vec::new();
+    let mut launched = Launched { process, bounds: None, files: Vec::new() };
     // The other end closes when the program takes over.
     while let Ok(Some((step, files))) = wire::receive::<Step>(&ours) {
-        if let Step::Failed(failure) = step {
-            return Err(failure);
+        match step {
+            Step::Failed(failure) => return Err(failure),
+            Step::Bounded(bounds) => launched.bounds = Some(bounds),
+            Step::Confined { .. } | Step::Started | Step::Ended(_) => launched.files.extend(files),
         }
-        handed_over.extend(files);
     }
-    Ok((pid, handed_over))
+    Ok(launched)
 }
 
 /// Turns this process into the program; gives the reason if that cannot be done.

@@ -13,7 +13,7 @@ use rustix::process::{
 };
 
 use super::attributes::answer_next_call;
-use super::launch::{Bounds, Files, Step, launch, steps};
+use super::launch::{Bounds, Files, Launched, Step, launch, steps};
 use super::sys::{Fork, exit_now, fork, remember_children};
 use super::{OrFail, filter, identity, init, namespaces, rules, tree};
 use crate::policy::{Access, Level};
@@ -45,8 +45,11 @@ fn serve(control: &OwnedFd) -> io::Result<()> {
     match start(&order, Files { input, output, error }) {
         Ok(ward) => {
             let listener: Vec<BorrowedFd<'_>> = ward.listener.iter().map(AsFd::as_fd).collect();
-            let has_notices = ward.notices.is_some();
-            wire::send(control, &Report::Started { has_notices }, &listener)?;
+            let report = Report::Started {
+                has_notices: ward.notices.is_some(),
+                is_grouped: ward.bounds == Some(Bounds::Group),
+            };
+            wire::send(control, &report, &listener)?;
             watch(control, ward)
         }
         Err(failure) => wire::send(control, &Report::Failed(failure), &[]),
@@ -58,6 +61,8 @@ struct Ward {
     /// The program, or the first process of its namespace.
     process: Pid,
     handle: OwnedFd,
+    /// What bounds memory and processes, as far as that is known.
+    bounds: Option<Bounds>,
     /// Where the first process of a namespace says how the program ended.
     steps: Option<OwnedFd>,
     listener: Option<OwnedFd>,
@@ -87,9 +92,10 @@ fn start_in_namespaces(order: &Order, files: Files) -> Result<Ward, Failure> {
     drop((theirs, files));
     let handle = open_handle(process)?;
     let (writable, steps, listener, notices) = (Vec::new(), None, None, None);
-    let mut ward = Ward { process, handle, steps, listener, notices, writable };
+    let mut ward = Ward { process, handle, bounds: None, steps, listener, notices, writable };
     loop {
         match wire::receive::<Step>(&ours).or_fail(Stage::Processes, "")? {
+            Some((Step::Bounded(bounds), _)) => ward.bounds = Some(bounds),
             Some((Step::Confined { has_listener, has_notices }, files)) => {
                 let mut files = files.into_iter();
                 ward.listener = has_listener.then(|| files.next()).flatten();
@@ -111,9 +117,9 @@ fn start_directly(order: &Order, files: &Files) -> Result<Ward, Failure> {
     let own = Some(getpid());
     set_child_subreaper(own).or_fail(Stage::Processes, "subreaper")?;
     let confined = order.job.policy.level == Level::Landlock;
-    let (process, handed_over) = launch(order, files, |warden| {
+    let launched = launch(order, files, |warden| {
         identity::end_first();
-        let bounds = Bounds::join(order);
+        let bounds = Bounds::join(order, warden)?;
         if !confined {
             return Ok(bounds);
         }
@@ -123,14 +129,15 @@ fn start_directly(order: &Order, files: &Files) -> Result<Ward, Failure> {
         init::hand_over(warden, None, notices.as_ref().map(AsFd::as_fd))?;
         Ok(bounds)
     })?;
+    let Launched { process, bounds, files } = launched;
     let handle = open_handle(process)?;
-    let notices = handed_over.into_iter().next();
+    let notices = files.into_iter().next();
     if confined {
         // So that what it does for the program the program could do.
         identity::follow_program(order.owner)?;
     }
     let writable = order.job.policy.reachable(Access::Write).map(Path::to_owned).collect();
-    Ok(Ward { process, handle, steps: None, listener: None, notices, writable })
+    Ok(Ward { process, handle, bounds, steps: None, listener: None, notices, writable })
 }
 
 fn open_handle(process: Pid) -> Result<OwnedFd, Failure> {

@@ -14,6 +14,7 @@ use rustix::process::{Pid, Signal, getpgid, getsid, kill_process};
 use rustix::thread::{set_thread_res_gid, set_thread_res_uid};
 
 use crate::bench::{Bench, Tried};
+use crate::limits::an_unjoined_group_bounds_nothing;
 use crate::processes::{VICTIM, daemon, is_gone, is_running, level_named, mark};
 use crate::{ALL, Promise};
 
@@ -31,11 +32,40 @@ pub(crate) const PROMISES: &[Promise] = &[
 /// The first argument that makes this binary try one thing and nothing else.
 const ALONE: &str = "__alone";
 
+/// Starts a program that it and all it starts cannot join control groups: whoever does writes one byte to
+/// a file, and that is refused.
+const SHUT_OUT: &str = "
+import ctypes, os, struct, sys
+write = {'x86_64': 1, 'aarch64': 64}[os.uname().machine]
+step = lambda code, yes, no, value: struct.pack('HBBI', code, yes, no, value)
+number, length = step(0x20, 0, 0, 0), step(0x20, 0, 0, 32)
+allow, refuse = step(6, 0, 0, 0x7fff0000), step(6, 0, 0, 0x00050000 | 13)
+steps = [number, step(0x15, 0, 2, write), length, step(0x15, 1, 0, 1), allow, refuse]
+code = ctypes.create_string_buffer(b''.join(steps))
+program = ctypes.create_string_buffer(struct.pack('HxxxxxxP', len(steps), ctypes.addressof(code)))
+control = ctypes.CDLL(None, use_errno=True).prctl
+if control(38, 1, 0, 0, 0) or control(22, 2, ctypes.byref(program), 0, 0):
+    sys.exit('there is no filter of system calls')
+os.execv(sys.argv[1], sys.argv[1:])
+";
+
 /// Tries something in a process of its own.
 fn alone(what: &str, level: Level) -> Result<(), Failed> {
     #[expect(clippy::disallowed_methods, reason = "the caller itself is what is tested")]
-    let output =
-        Command::new(std::env::current_exe()?).args([ALONE, &level.to_string(), what]).output()?;
+    let command = Command::new(std::env::current_exe()?);
+    try_in(command, what, level)
+}
+
+/// The same in a process that cannot join control groups, though it can make them.
+pub(crate) fn shut_out(what: &str, level: Level) -> Result<(), Failed> {
+    #[expect(clippy::disallowed_methods, reason = "the caller itself is what is tested")]
+    let mut command = Command::new("python3");
+    command.args(["-c", SHUT_OUT]).arg(std::env::current_exe()?);
+    try_in(command, what, level)
+}
+
+fn try_in(mut command: Command, what: &str, level: Level) -> Result<(), Failed> {
+    let output = command.args([ALONE, &level.to_string(), what]).output()?;
     if output.status.success() {
         return Ok(());
     }
@@ -59,6 +89,7 @@ pub(crate) fn try_alone() {
         "caller" => a_helper_ends_with_its_caller(&bench),
         "nothing" => a_run_leaves_nothing_to_the_next(&bench),
         "user" => another_user_has_another_helper(&bench),
+        "unjoined" => an_unjoined_group_bounds_nothing(bench.level),
         "apart" => a_helper_is_apart_from_other_children(&bench),
         other => panic!("nothing is known of `{other}`"),
     }

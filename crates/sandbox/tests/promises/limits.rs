@@ -8,6 +8,7 @@ use libtest_mimic::Failed;
 use metier_sandbox::{Level, Limit};
 
 use crate::bench::Bench;
+use crate::keeper::shut_out;
 use crate::{ALL, FULL, Promise};
 
 pub(crate) const PROMISES: &[Promise] = &[
@@ -20,6 +21,7 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("memory_of_files_counts_and_the_end_is_told", memory_of_files_counts, FULL),
     ("memory_of_many_processes_counts_together", memory_of_many_processes, ALL),
     ("memory_that_is_not_bounded_is_named", memory_that_is_not_bounded, ALL),
+    ("a_group_that_cannot_be_joined_bounds_nothing", |level| shut_out("unjoined", level), ALL),
     ("processes_of_others_do_not_count", processes_of_others_do_not_count, ALL),
     ("the_disk_is_bounded", the_disk_is_bounded, ALL),
     ("files_in_closed_folders_count", what_is_hidden_counts, ALL),
@@ -135,6 +137,17 @@ fn memory_that_is_not_bounded(level: Level) -> Result<(), Failed> {
     let lacks = bench.sh("true").outcome.not_promised;
     assert_eq!(lacks.contains(&"memory of all processes together"), !is_grouped, "{lacks:?}");
     Ok(())
+}
+
+/// There is a group, and it does not let the program in.
+pub(crate) fn an_unjoined_group_bounds_nothing(level: Level) {
+    let mut bench = Bench::new(level);
+    bench.limits.memory = 64 << 20;
+    let tried = bench.sh("exec python3 -c 'x = bytearray(400 << 20)'");
+    assert_eq!(tried.outcome.ended.limits, []);
+    assert!(tried.error.contains("MemoryError"), "a process is bounded all the same: {tried:?}");
+    let lacks = tried.outcome.not_promised;
+    assert!(lacks.contains(&"memory of all processes together"), "{lacks:?}");
 }
 
 fn memory_of_many_processes(level: Level) -> Result<(), Failed> {

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::clean;
 use crate::encode::file_name;
 use crate::path::Inside;
+use crate::spans;
 
 /// Folders of a workspace that every program may write to.
 pub(crate) const WRITABLE: [&str; 2] = ["work", "out"];
@@ -120,8 +121,7 @@ impl Workspaces {
         };
         let workspace = Workspace { key: key.clone(), root, _in_use: in_use };
         if !workspace.root.join(METADATA).exists() {
-            let _span = tracing::info_span!("workspace.create", session = key.session).entered();
-            workspace.make()?;
+            spans::step_now(&spans::create(key), || workspace.make())?;
         }
         match workspace.touch() {
             Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {}

@@ -22,6 +22,7 @@ pub mod proxy;
 pub mod record;
 pub mod request;
 pub mod run;
+mod spans;
 pub mod stage;
 pub mod stream;
 pub mod way;

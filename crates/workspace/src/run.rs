@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use metier_sandbox::{Cancel, Limits, Stream};
 use rustix::fs::OFlags;
 use thiserror::Error;
-use tracing::Instrument;
+use tracing::field::Empty;
 
 use crate::artifact::{ArtifactError, ArtifactStore, Owner};
 use crate::collect::{Collected, Collector, PatternError, Ran};
@@ -29,6 +29,7 @@ use crate::path::{Inside, PathError};
 use crate::plan::Plan;
 use crate::record::{Record, RecordedFile};
 use crate::request::{Denial, RunOutput, RunRequest};
+use crate::spans;
 use crate::stage::{StageError, Tree, is_reserved, stage};
 use crate::stream::{Streams, advised};
 
@@ -191,9 +192,9 @@ impl Runner {
         warnings.extend(brought.warnings);
         running.check_directory().map_err(RunError::Directory)?;
         let (executed, streams) = running.execute(staged, watch).await?;
-        let collecting = tracing::info_span!("workspace.collect");
-        let collected = running.collect(&executed, since, &brought.files).instrument(collecting);
-        let mut collected = collected.await?;
+        let span = tracing::info_span!("workspace.collect", otel.status_code = Empty);
+        let collecting = running.collect(&executed, since, &brought.files);
+        let mut collected = spans::step(span, collecting).await?;
         collected.warnings.splice(0..0, warnings);
         Ok(running.finish(&brought.files, executed, &streams, collected))
     }
@@ -231,8 +232,9 @@ impl Running<'_> {
             sees_host: self.runner.executor.sees_host(),
             run: &self.plan.run,
         };
-        let span = tracing::info_span!("workspace.stage.inputs");
-        intake.bring_in(&self.request.inputs).instrument(span).await.map_err(RunError::Input)
+        let span = tracing::info_span!("workspace.stage.inputs", otel.status_code = Empty);
+        let bringing = intake.bring_in(&self.request.inputs);
+        spans::step(span, bringing).await.map_err(RunError::Input)
     }
 
     /// Whether the directory is what it seems; in a skill, only its own links can be on the way.

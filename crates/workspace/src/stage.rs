@@ -13,6 +13,7 @@ use thiserror::Error;
 use crate::clean::remove_tree;
 use crate::encode::file_name;
 use crate::layout::{INPUTS, Workspaces, venv};
+use crate::spans;
 
 /// Names that metier puts into a staged skill; an entry of the skill with such a name is hidden.
 pub const RESERVED: [&str; 4] = ["out", "work", "inputs", ".venv"];
@@ -86,7 +87,10 @@ pub enum StageError {
 ///
 /// When it cannot be copied, or changed in between.
 pub fn stage(workspaces: &Workspaces, tree: &Tree) -> Result<PathBuf, StageError> {
-    let _span = tracing::info_span!("workspace.stage.tree", tree = tree.name).entered();
+    spans::step_now(&spans::stage(tree), || find_or_make(workspaces, tree))
+}
+
+fn find_or_make(workspaces: &Workspaces, tree: &Tree) -> Result<PathBuf, StageError> {
     let staged = workspaces.place_of(&tree.name, &tree.digest);
     if staged.is_dir() {
         note_use(&staged);

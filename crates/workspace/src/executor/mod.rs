@@ -15,6 +15,7 @@ use crate::layout::Workspace;
 use crate::path::Inside;
 use crate::proxy::{AllowList, Refusal};
 use crate::request::Confinement;
+use crate::spans;
 
 pub use container::{ContainerError, ContainerExecutor, ContainerSettings, Pull};
 pub use local::LocalExecutor;
@@ -32,6 +33,15 @@ pub enum Executor {
 }
 
 impl Executor {
+    /// Its name, as settings have it.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Local(LocalExecutor::Sandbox(_)) => "sandbox",
+            Self::Local(LocalExecutor::Host) => "host",
+            Self::Container(_) => "container",
+        }
+    }
+
     /// Whether programs see the host's files under their own paths.
     pub(crate) fn sees_host(&self) -> bool {
         matches!(self, Self::Local(LocalExecutor::Host))
@@ -48,16 +58,20 @@ impl Executor {
         execution: Execution,
         mut watch: Watch,
     ) -> Result<Executed, ExecuteError> {
-        let span = tracing::info_span!("workspace.run", command = execution.command);
+        let span = spans::run(&self, &execution);
+        let inside = span.clone();
         let executing = match self {
             Self::Local(local) => tokio::task::spawn_blocking(move || {
-                span.in_scope(|| local.execute(&execution, &mut watch))
+                inside.in_scope(|| local.execute(&execution, &mut watch))
             }),
             Self::Container(container) => tokio::spawn(
-                async move { container.execute(&execution, &mut watch).await }.instrument(span),
+                async move { container.execute(&execution, &mut watch).await }.instrument(inside),
             ),
         };
-        executing.await.map_err(std::io::Error::other)?
+        let executed = executing.await.map_err(|error| std::io::Error::other(error).into());
+        let executed = executed.flatten();
+        spans::ran(&span, &executed);
+        executed
     }
 }
 

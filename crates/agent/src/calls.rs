@@ -10,11 +10,12 @@ use metier_session::{Content, Delta, NewEvent};
 use metier_skill::library::Snapshot;
 use metier_workspace::SessionKey;
 use serde_json::{Value, json};
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 
 use crate::agent::{Agent, AgentError, Progress};
 use crate::draft::Draft;
 use crate::prompt;
+use crate::spans;
 use crate::stop::Stop;
 use crate::thread::Thread;
 use crate::tools::read::{Shelves, read};
@@ -105,28 +106,31 @@ impl Agent {
 impl Round<'_> {
     /// The answers to calls, in their order.
     async fn answer(&self, calls: &[Call]) -> Result<Vec<Answer>, AgentError> {
-        let mut plans = Vec::new();
+        let mut prepared = Vec::new();
         let mut draft = Draft::new(self.agent, self.thread, &Delta::new());
         for call in calls {
             self.thread.tell(&Progress::Started(call));
-            plans.push(match self.plan(call, &draft).await {
-                Ok(Plan::Run(prepared)) => Some(prepared),
-                Ok(Plan::Answered(answer)) => {
+            let span = spans::tool(call, &self.thread.at.key, self.has_tool(&call.name));
+            let plan = self.plan(call, &draft).instrument(span.clone()).await;
+            match plan.unwrap_or_else(|why| Plan::Answered(Box::new(Answer::error(why)))) {
+                Plan::Answered(answer) => {
+                    spans::answered(&span, &answer);
                     draft.add(call, *answer);
-                    None
+                    prepared.push(None);
                 }
-                Err(why) => {
-                    draft.add(call, Answer::error(why));
-                    None
-                }
-            });
+                Plan::Run(run) => prepared.push(Some((*run, span))),
+            }
         }
         let mut drafted = draft.into_answers().into_iter();
-        let plans = plans.into_iter().map(|prepared| match prepared {
-            Some(prepared) => Plan::Run(prepared),
-            None => Plan::Answered(Box::new(drafted.next().unwrap_or_default())),
+        let working = calls.iter().zip(prepared).map(|(call, prepared)| {
+            let answer = if prepared.is_none() { drafted.next() } else { None };
+            async move {
+                match prepared {
+                    Some((run, span)) => self.carry_out(call, run, span).await,
+                    None => Ok(answer.unwrap_or_default()),
+                }
+            }
         });
-        let working = calls.iter().zip(plans).map(|(call, plan)| self.carry_out(call, plan));
         let working: Vec<_> = working.collect();
         let most = self.agent.settings.parallel_tools.max(1);
         let answers = stream::iter(working).buffered(most).collect::<Vec<_>>().await;
@@ -138,7 +142,7 @@ impl Round<'_> {
         let at = self.agent.situation(draft, self.snapshot);
         let arguments = arguments_of(call)?;
         let tools: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
-        let is_there = tools.contains(&call.name.as_str());
+        let is_there = self.has_tool(&call.name);
         let answer = match call.name.as_str() {
             // Weak models call a skill as if it were a tool.
             skill if !is_there && at.usable(skill).is_ok() => {
@@ -158,6 +162,10 @@ impl Round<'_> {
         Ok(Plan::Answered(Box::new(answer)))
     }
 
+    fn has_tool(&self, name: &str) -> bool {
+        self.tools.iter().any(|tool| tool.name == name)
+    }
+
     fn shelves(&self) -> Shelves<'_> {
         let runner = &self.agent.runner;
         Shelves {
@@ -167,26 +175,26 @@ impl Round<'_> {
         }
     }
 
-    async fn carry_out(&self, call: &Call, plan: Plan) -> Result<Answer, AgentError> {
-        let prepared = match plan {
-            Plan::Answered(answer) => return Ok(*answer),
-            Plan::Run(prepared) => *prepared,
-        };
+    async fn carry_out(
+        &self,
+        call: &Call,
+        prepared: Prepared,
+        span: Span,
+    ) -> Result<Answer, AgentError> {
         if self.stop.is_stopped() {
-            return Ok(Answer::error(STOPPED));
+            let answer = Answer::error(STOPPED);
+            spans::answered(&span, &answer);
+            return Ok(answer);
         }
         let cancel = Cancel::new()?;
         let (watcher, told) = (self.thread.watcher(), call.clone());
         let live = Box::new(move |stream, bytes: &[u8]| {
             watcher(&Progress::Output(&told, stream, bytes));
         });
-        let span = tracing::info_span!(
-            "execute_tool",
-            otel.name = format!("execute_tool {}", call.name),
-            gen_ai.tool.name = call.name,
-        );
-        let running = self.runs.run(prepared, live, cancel.clone()).instrument(span);
-        Ok(self.stop.cancelling(&cancel, running).await)
+        let running = self.runs.run(prepared, live, cancel.clone()).instrument(span.clone());
+        let answer = self.stop.cancelling(&cancel, running).await;
+        spans::answered(&span, &answer);
+        Ok(answer)
     }
 }
 

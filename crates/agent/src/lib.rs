@@ -21,6 +21,7 @@ pub mod prompt;
 pub mod runner;
 pub mod shelf;
 pub mod shown;
+mod spans;
 pub mod stop;
 pub mod texts;
 mod thread;

@@ -20,6 +20,7 @@ use crate::draft::Draft;
 use crate::prompt;
 use crate::shelf::Shelf;
 use crate::shown::{Shown, Window};
+use crate::spans;
 use crate::stop::Stop;
 use crate::thread::Thread;
 use crate::tools::{Answer, Situation};
@@ -55,12 +56,15 @@ impl Agent {
         watcher: Watcher,
         stop: &Stop,
     ) -> Result<Outcome, AgentError> {
-        let snapshot = self.library.snapshot();
-        let mut thread = self.open(key, &snapshot, watcher).await?;
-        self.close_open_calls(&mut thread).await?;
-        let message = self.begin(&thread, task, &snapshot)?;
-        thread.append(message).await?;
-        self.drive(thread, stop).await
+        let turn = async {
+            let snapshot = self.library.snapshot();
+            let mut thread = self.open(key, &snapshot, watcher).await?;
+            self.close_open_calls(&mut thread).await?;
+            let message = self.begin(&thread, task, &snapshot)?;
+            thread.append(message).await?;
+            self.drive(thread, stop).await
+        };
+        spans::turn(self, key, turn).await
     }
 
     /// Goes on with the last turn of a session, if it was interrupted.
@@ -74,9 +78,12 @@ impl Agent {
         watcher: Watcher,
         stop: &Stop,
     ) -> Result<Outcome, AgentError> {
-        let mut thread = self.open(key, &self.library.snapshot(), watcher).await?;
-        self.close_open_calls(&mut thread).await?;
-        self.drive(thread, stop).await
+        let turn = async {
+            let mut thread = self.open(key, &self.library.snapshot(), watcher).await?;
+            self.close_open_calls(&mut thread).await?;
+            self.drive(thread, stop).await
+        };
+        spans::turn(self, key, turn).await
     }
 
     async fn open(
@@ -283,11 +290,7 @@ impl Agent {
         stop: &Stop,
     ) -> Result<Option<Reply>, AgentError> {
         thread.tell(&Progress::Asking);
-        let span = tracing::info_span!(
-            "chat",
-            otel.name = format!("chat {}", self.model_name),
-            gen_ai.request.model = self.model_name,
-        );
+        let span = spans::chat(self, &thread.at.key);
         let exchange = async {
             let mut replies = self.model.stream(request).await?;
             while let Some(event) = replies.next().await {
@@ -302,7 +305,10 @@ impl Agent {
             Err(ModelError::Interrupted { source: None })
         };
         tokio::select! {
-            reply = exchange.instrument(span) => Ok(reply?),
+            reply = exchange.instrument(span.clone()) => {
+                spans::replied(&span, &reply);
+                Ok(reply?)
+            }
             () = stop.stopped() => Ok(None),
         }
     }

@@ -5,6 +5,7 @@ mod plain;
 mod screen;
 mod status;
 mod table;
+mod ticker;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -18,8 +19,9 @@ use serde::{Serialize, Serializer};
 pub(crate) use kind::kind;
 pub(crate) use plain::{plain, plain_block, wrapped};
 pub(crate) use screen::{Abilities, Screen};
-pub(crate) use status::{ERASE, Status, TICK, frame};
+pub(crate) use status::{ERASE, Status, frame};
 pub(crate) use table::{Align, Column, Table, bar};
+pub(crate) use ticker::Ticker;
 
 use crate::args::Color;
 use crate::failure::Failure;

@@ -1,14 +1,13 @@
 //! A line at the bottom of the terminal that says what is going on, and goes without a trace.
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::output::{Output, plain, style, styled};
+use crate::output::table::fit;
+use crate::output::ticker::TICK;
+use crate::output::{Output, Ticker, plain, style, styled};
 
-/// How often a sign of life changes.
-pub(crate) const TICK: Duration = Duration::from_millis(100);
 /// The sign of life.
 const FRAMES: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 /// Goes to the beginning of the line and erases it.
@@ -25,15 +24,8 @@ pub(crate) fn frame(elapsed: Duration) -> char {
 /// The line. Where there is no terminal that can erase one, it is never shown.
 #[derive(Debug)]
 pub(crate) struct Status {
-    shared: Arc<Shared>,
-    ticker: Mutex<Option<JoinHandle<()>>>,
-}
-
-#[derive(Debug)]
-struct Shared {
-    line: Mutex<Line>,
-    /// Is told when there is nothing to wait for any more.
-    ended: Condvar,
+    line: Arc<Mutex<Line>>,
+    ticker: Option<Ticker>,
 }
 
 #[derive(Debug)]
@@ -43,7 +35,6 @@ struct Line {
     is_colored: bool,
     width: usize,
     is_shown: bool,
-    has_ended: bool,
 }
 
 impl Status {
@@ -55,65 +46,49 @@ impl Status {
             is_colored: output.is_error_colored(),
             width: output.width(),
             is_shown: false,
-            has_ended: false,
         };
-        let shared = Arc::new(Shared { line: Mutex::new(line), ended: Condvar::new() });
+        let line = Arc::new(Mutex::new(line));
         let can_erase = term.is_some_and(|it| it != "dumb");
         let is_wanted = can_erase && io::stderr().is_terminal() && !output.is_quiet();
-        let ticking = Arc::clone(&shared);
-        let ticker = is_wanted.then(|| thread::spawn(move || ticking.tick()));
-        Self { shared, ticker: Mutex::new(ticker) }
+        let ticking = Arc::clone(&line);
+        let ticker = is_wanted.then(|| Ticker::start(move || lock(&ticking).show()));
+        Self { line, ticker }
     }
 
     /// Says what is going on from now.
     pub(crate) fn set(&self, text: &str) {
-        let mut line = self.shared.lock();
+        let mut line = lock(&self.line);
         line.text = plain(text);
         line.since = Instant::now();
     }
 
     /// Says something above the line.
     pub(crate) fn above(&self, say: impl FnOnce()) {
-        let mut line = self.shared.lock();
+        let mut line = lock(&self.line);
         line.erase();
         say();
     }
 
     /// Takes the line away for good.
     pub(crate) fn end(&self) {
-        self.shared.lock().has_ended = true;
-        self.shared.ended.notify_all();
-        let ticker = self.ticker.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(ticker) = ticker {
-            // It has nothing to say.
-            let _panicked = ticker.join();
+        if let Some(ticker) = &self.ticker {
+            ticker.stop();
         }
-        self.shared.lock().erase();
+        lock(&self.line).erase();
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Line> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn tick(&self) {
-        let mut line = self.lock();
-        while !line.has_ended {
-            let waited = self.ended.wait_timeout(line, TICK);
-            line = waited.unwrap_or_else(PoisonError::into_inner).0;
-            line.show();
-        }
-    }
+fn lock(line: &Mutex<Line>) -> MutexGuard<'_, Line> {
+    line.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Line {
     fn show(&mut self) {
-        if self.has_ended || self.text.is_empty() {
+        if self.text.is_empty() {
             return;
         }
         let elapsed = self.since.elapsed();
-        let text: String = self.text.chars().take(self.width.saturating_sub(AROUND)).collect();
+        let text = fit(&self.text, self.width.saturating_sub(AROUND));
         let text = format!("{} {text} · {} s · Ctrl-C ends it", frame(elapsed), elapsed.as_secs());
         let text = if self.is_colored { styled(style::DIM, text) } else { text };
         write(&format!("{ERASE}{text}"));

@@ -5,15 +5,14 @@
 //! both streams go to one, lines of standard error have a bar in front of them.
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use metier_sandbox::Stream;
 use metier_workspace::executor;
 
 use crate::context::Context;
-use crate::output::{Abilities, ERASE, Screen, TICK, frame, style, styled};
+use crate::output::{Abilities, ERASE, Screen, Ticker, frame, style, styled};
 
 /// How long a command is silent before there is a sign of life.
 const SILENCE: Duration = Duration::from_secs(1);
@@ -23,15 +22,8 @@ const BAR: &str = "│ ";
 /// Shows what a command writes.
 #[derive(Debug)]
 pub(super) struct Live {
-    shared: Arc<Shared>,
-    ticker: Option<JoinHandle<()>>,
-}
-
-#[derive(Debug)]
-struct Shared {
-    view: Mutex<View>,
-    /// Is told when the command has ended.
-    ended: Condvar,
+    view: Arc<Mutex<View>>,
+    ticker: Option<Ticker>,
 }
 
 /// What is on the terminal.
@@ -53,7 +45,6 @@ struct View {
     silent_since: Instant,
     /// Whether the sign of life is there.
     is_status_shown: bool,
-    has_ended: bool,
 }
 
 /// How a stream was before it wrote.
@@ -82,47 +73,32 @@ impl Live {
             started: Instant::now(),
             silent_since: Instant::now(),
             is_status_shown: false,
-            has_ended: false,
         };
         let has_status = moves && view.is_shared() && !view.is_quiet;
-        let shared = Arc::new(Shared { view: Mutex::new(view), ended: Condvar::new() });
-        let ticking = Arc::clone(&shared);
-        let ticker = has_status.then(|| thread::spawn(move || ticking.tick()));
-        Self { shared, ticker }
+        let view = Arc::new(Mutex::new(view));
+        let ticking = Arc::clone(&view);
+        let ticker = has_status.then(|| Ticker::start(move || lock(&ticking).show_status()));
+        Self { view, ticker }
     }
 
     /// What takes the output of the command.
     pub(super) fn taker(&self) -> executor::Live {
-        let shared = Arc::clone(&self.shared);
-        Box::new(move |stream, bytes| shared.lock().take(stream, bytes))
+        let view = Arc::clone(&self.view);
+        Box::new(move |stream, bytes| lock(&view).take(stream, bytes))
     }
 
     /// Leaves the terminal as metier's own lines need it: at the beginning of a line, in its own
     /// colours.
     pub(super) fn end(self) {
-        self.shared.lock().has_ended = true;
-        self.shared.ended.notify_all();
         if let Some(ticker) = self.ticker {
-            // It has nothing to say.
-            let _panicked = ticker.join();
+            ticker.stop();
         }
-        self.shared.lock().end();
+        lock(&self.view).end();
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, View> {
-        self.view.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn tick(&self) {
-        let mut view = self.lock();
-        while !view.has_ended {
-            let waited = self.ended.wait_timeout(view, TICK);
-            view = waited.unwrap_or_else(PoisonError::into_inner).0;
-            view.show_status();
-        }
-    }
+fn lock(view: &Mutex<View>) -> MutexGuard<'_, View> {
+    view.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl View {
@@ -195,7 +171,7 @@ impl View {
 
     fn show_status(&mut self) {
         // Nothing is written into a line that the command has begun.
-        if self.has_ended || !self.is_at_start() || self.silent_since.elapsed() < SILENCE {
+        if !self.is_at_start() || self.silent_since.elapsed() < SILENCE {
             return;
         }
         let elapsed = self.started.elapsed();

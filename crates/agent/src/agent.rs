@@ -114,6 +114,9 @@ pub struct Outcome {
 pub enum Progress<'a> {
     /// A request is sent.
     Asking,
+    /// The next request is for a summary of older turns: what the model says until then is not for
+    /// people.
+    Summarising,
     /// The model says more.
     Text(&'a str),
     /// The model thinks more.

@@ -8,7 +8,7 @@ use metier_session::content::{Loaded, Summary};
 use metier_session::{BreakCause, Content, NewEvent};
 use metier_skill::tokens;
 
-use crate::agent::{Agent, AgentError};
+use crate::agent::{Agent, AgentError, Progress};
 use crate::shelf::Shelf;
 use crate::shown::Window;
 use crate::stop::Stop;
@@ -45,6 +45,7 @@ impl Agent {
         let mut request = self.request(thread)?;
         request.messages.push(Message::user(ASK));
         request.tool_choice = ToolChoice::None;
+        thread.tell(&Progress::Summarising);
         let Some(reply) = self.exchange(thread, &request, stop).await? else { return Ok(false) };
         let shelf = Shelf::read(&thread.state, &self.name);
         let window = Window::of(&thread.events);

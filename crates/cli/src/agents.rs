@@ -14,7 +14,7 @@ use metier_workspace::executor::{Executor, Firmness, LocalExecutor};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::args::{ExecutorName, RunArgs};
+use crate::args::{AgentArgs, ExecutorName};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::library::Skills;
@@ -45,7 +45,7 @@ impl Context {
     /// # Errors
     ///
     /// When there is no model, the settings cannot be followed, or the state cannot be used.
-    pub(crate) fn agent(&self, wanted: &RunArgs, skills: Arc<Skills>) -> Result<Agent, Failure> {
+    pub(crate) fn agent(&self, wanted: &AgentArgs, skills: Arc<Skills>) -> Result<Agent, Failure> {
         let settings = self.agent_settings(wanted)?;
         let executor = self.confining_executor(wanted.executor)?;
         let model = self.model(wanted.model.as_deref(), &skills)?;
@@ -77,7 +77,7 @@ impl Context {
         }
     }
 
-    fn agent_settings(&self, wanted: &RunArgs) -> Result<AgentSettings, Failure> {
+    fn agent_settings(&self, wanted: &AgentArgs) -> Result<AgentSettings, Failure> {
         let count = |name: &str, usual: usize| self.settings.count(name).unwrap_or(usual);
         let tools: ToolSet = self.choose(&Choice {
             flag: wanted.tools.as_deref(),

@@ -22,7 +22,18 @@ pub struct Terminal {
     keyboard: File,
     pieces: Receiver<Vec<u8>>,
     written: Vec<u8>,
+    /// How far a test has looked.
+    looked: usize,
     columns: usize,
+}
+
+/// What a terminal may be told beside text and colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moves {
+    /// To rewrite the last line.
+    LastLine,
+    /// All that a line editor needs.
+    Editing,
 }
 
 impl Terminal {
@@ -50,7 +61,8 @@ impl Terminal {
                 }
             }
         });
-        Self { child, keyboard, pieces, written: Vec::new(), columns: usize::from(columns) }
+        let (written, columns) = (Vec::new(), usize::from(columns));
+        Self { child, keyboard, pieces, written, looked: 0, columns }
     }
 
     /// Waits until a text has been written.
@@ -65,6 +77,25 @@ impl Terminal {
         }
     }
 
+    /// Waits until a text has been written after the one that was waited for last in this way.
+    pub fn wait_for_next(&mut self, text: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let mut places = self.written[self.looked..].windows(text.len());
+            if let Some(at) = places.position(|it| it == text.as_bytes()) {
+                self.looked += at + text.len();
+                return;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            let Ok(piece) = self.pieces.recv_timeout(left) else {
+                let (before, after) = self.written.split_at(self.looked);
+                let [before, after] = [before, after].map(String::from_utf8_lossy);
+                panic!("{text:?} did not come again:\n{before:?}\nand since then\n{after:?}");
+            };
+            self.written.extend(piece);
+        }
+    }
+
     /// Types something.
     pub fn write(&mut self, text: &str) {
         self.keyboard.write_all(text.as_bytes()).expect("somebody has the terminal open");
@@ -72,7 +103,16 @@ impl Terminal {
 
     /// Waits for the end; gives the exit code, everything that was written, and what is to be seen
     /// of it.
-    pub fn finish(mut self) -> (i32, String, String) {
+    pub fn finish(self) -> (i32, String, String) {
+        self.finish_with(Moves::LastLine)
+    }
+
+    /// The same for a command that has a line editor.
+    pub fn finish_editing(self) -> (i32, String, String) {
+        self.finish_with(Moves::Editing)
+    }
+
+    fn finish_with(mut self, moves: Moves) -> (i32, String, String) {
         let status = self.child.wait().expect("the command ends");
         let deadline = Instant::now() + PATIENCE;
         while let Ok(piece) =
@@ -81,7 +121,7 @@ impl Terminal {
             self.written.extend(piece);
         }
         let written = String::from_utf8_lossy(&self.written).into_owned();
-        let seen = seen(&written, self.columns);
+        let seen = seen(&written, self.columns, moves);
         (status.code().unwrap_or(-1), written, seen)
     }
 }
@@ -90,29 +130,40 @@ impl Terminal {
 ///
 /// # Panics
 ///
-/// When something would do more to a terminal than colour text and rewrite the last line.
-fn seen(written: &str, columns: usize) -> String {
+/// When something would do more to a terminal than it may.
+fn seen(written: &str, columns: usize, moves: Moves) -> String {
     let mut lines = vec![Vec::new()];
-    let mut column: usize = 0;
+    let (mut row, mut column): (usize, usize) = (0, 0);
     let mut characters = written.chars();
     while let Some(character) = characters.next() {
-        let line: &mut Vec<char> = lines.last_mut().expect("there is always a line");
         match character {
-            '\n' => lines.push(Vec::new()),
+            '\n' => row += 1,
             '\r' => column = 0,
             '\u{8}' => column = column.saturating_sub(1),
             '\t' => column = (column / 8 + 1) * 8,
-            '\u{1b}' => match sequence(&mut characters).as_str() {
-                "[K" => line.truncate(column),
-                color if color.starts_with('[') && color.ends_with('m') => {}
-                other => panic!("the terminal is told {other:?}:\n{written:?}"),
+            '\u{1b}' => match (sequence(&mut characters).as_str(), moves) {
+                ("[K", _) => lines[row].truncate(column),
+                (color, _) if color.starts_with('[') && color.ends_with('m') => {}
+                // Pasting and drawing at once are switched on and off.
+                ("[?2004h" | "[?2004l" | "[?2026h" | "[?2026l", Moves::Editing) => {}
+                (other, Moves::Editing) if other.ends_with(['A', 'B', 'C', 'D']) => {
+                    let count = other[1..other.len() - 1].parse().unwrap_or(1);
+                    match other.as_bytes().last() {
+                        Some(b'A') => row = row.saturating_sub(count),
+                        Some(b'B') => row += count,
+                        Some(b'C') => column += count,
+                        _ => column = column.saturating_sub(count),
+                    }
+                }
+                (other, _) => panic!("the terminal is told {other:?}:\n{written:?}"),
             },
             _ => {
                 if column >= columns {
-                    lines.push(Vec::new());
+                    row += 1;
                     column = 0;
                 }
-                let line = lines.last_mut().expect("there is always a line");
+                lines.resize_with(lines.len().max(row + 1), Vec::new);
+                let line: &mut Vec<char> = &mut lines[row];
                 if line.len() <= column {
                     line.resize(column + 1, ' ');
                 }
@@ -120,6 +171,7 @@ fn seen(written: &str, columns: usize) -> String {
                 column += 1;
             }
         }
+        lines.resize_with(lines.len().max(row + 1), Vec::new);
     }
     let lines = lines.iter().map(|line| line.iter().collect::<String>().trim_end().to_owned());
     lines.collect::<Vec<_>>().join("\n")

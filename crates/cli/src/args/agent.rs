@@ -14,15 +14,23 @@ pub(crate) struct RunArgs {
     /// Files that belong to it
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// Print the events of the session as they happen, one line of JSON each
+    #[arg(long)]
+    pub json: bool,
+    /// Who does it, and how.
+    #[command(flatten)]
+    pub agent: AgentArgs,
+}
+
+/// Who is asked, in which session, and with what.
+#[derive(Debug, Args)]
+pub(crate) struct AgentArgs {
     /// The model to ask, as provider/name
     #[arg(long, value_name = "P/N")]
     pub model: Option<String>,
     /// The session to go on with; a new one if none is given
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Print the events of the session as they happen, one line of JSON each
-    #[arg(long)]
-    pub json: bool,
     /// Who runs commands of skills
     #[arg(long, value_name = "E")]
     pub executor: Option<ExecutorName>,

@@ -3,7 +3,7 @@
 mod agent;
 mod commands;
 
-pub(crate) use agent::{RunArgs, SessionsArgs, SessionsCommand, UsageArgs};
+pub(crate) use agent::{AgentArgs, RunArgs, SessionsArgs, SessionsCommand, UsageArgs};
 pub(crate) use commands::{
     ArtifactsArgs, ArtifactsCommand, CatalogFormat, Cli, Color, Command, ConfigCommand, ExecArgs,
     ExecutorName, LintFormat, ReadArgs, ReferencePage, SkillsArgs, SkillsCommand, SourceArgs,

@@ -11,6 +11,7 @@ mod run;
 mod sessions;
 mod skills;
 mod trust;
+mod turn;
 mod upkeep;
 
 use crate::args::{Command, ConfigCommand};

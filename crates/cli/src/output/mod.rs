@@ -1,6 +1,7 @@
 //! Everything that is printed goes through here: one place knows the terminal.
 
 mod kind;
+mod markdown;
 mod plain;
 mod screen;
 mod status;
@@ -17,6 +18,7 @@ use metier_skill::problem::Problem;
 use serde::{Serialize, Serializer};
 
 pub(crate) use kind::kind;
+pub(crate) use markdown::{Look, Markdown};
 pub(crate) use plain::{plain, plain_block, wrapped};
 pub(crate) use screen::{Abilities, Screen};
 pub(crate) use status::{ERASE, Status, frame};
@@ -61,7 +63,8 @@ pub(crate) fn styled(style: Style, text: impl std::fmt::Display) -> String {
 pub(crate) struct Output {
     color: ColorChoice,
     quiet: bool,
-    width: usize,
+    /// Columns that somebody named.
+    columns: Option<usize>,
 }
 
 impl Output {
@@ -72,13 +75,7 @@ impl Output {
             Color::Always => ColorChoice::Always,
             Color::Never => ColorChoice::Never,
         };
-        let named = columns.and_then(|columns| columns.parse().ok());
-        let measured = || {
-            let size = terminal_size::terminal_size_of(io::stdout());
-            size.map(|(width, _)| usize::from(width.0))
-        };
-        let width = named.or_else(measured).unwrap_or(USUAL_WIDTH);
-        Self { color, quiet, width: width.clamp(*WIDTHS.start(), *WIDTHS.end()) }
+        Self { color, quiet, columns: columns.and_then(|columns| columns.parse().ok()) }
     }
 
     /// Whether nothing but the answer is wanted.
@@ -86,9 +83,33 @@ impl Output {
         self.quiet
     }
 
-    /// Columns there are.
+    /// Columns there are at this moment.
     pub(crate) fn width(&self) -> usize {
-        self.width
+        let measured = || {
+            let size = terminal_size::terminal_size_of(io::stdout());
+            size.map(|(width, _)| usize::from(width.0))
+        };
+        let width = self.columns.or_else(measured).unwrap_or(USUAL_WIDTH);
+        width.clamp(*WIDTHS.start(), *WIDTHS.end())
+    }
+
+    /// How text of a model looks on standard output.
+    pub(crate) fn look(&self) -> Look {
+        Look { width: self.width(), is_styled: self.is_colored() }
+    }
+
+    /// Prints what a model answered: laid out on a terminal, else as it is.
+    pub(crate) fn answer(&self, text: &str) {
+        if text.trim().is_empty() {
+            return;
+        }
+        if io::stdout().is_terminal() {
+            let mut markdown = Markdown::new(self.look());
+            let shown = markdown.push(text);
+            self.print(&(shown + &markdown.finish()));
+        } else {
+            self.print(&plain_block(text.trim_end()));
+        }
     }
 
     /// Prints the answer.

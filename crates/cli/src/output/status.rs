@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::output::table::fit;
+use crate::output::table::{fit, fit_end};
 use crate::output::ticker::TICK;
 use crate::output::{Output, Ticker, plain, style, styled};
 
@@ -60,6 +60,15 @@ impl Status {
         let mut line = lock(&self.line);
         line.text = plain(text);
         line.since = Instant::now();
+    }
+
+    /// Says how what is going on goes on: the end of a text, as far as it fits.
+    pub(crate) fn follow(&self, text: &str) {
+        let mut line = lock(&self.line);
+        let most = line.width.saturating_sub(AROUND);
+        if !text.is_empty() {
+            line.text = fit_end(&plain(text), most);
+        }
     }
 
     /// Says something above the line.

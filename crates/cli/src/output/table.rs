@@ -122,6 +122,23 @@ pub(super) fn fit(text: &str, width: usize) -> String {
     kept
 }
 
+/// The end of a text in at most so many columns, with an ellipsis where it was cut.
+pub(super) fn fit_end(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut used = 1;
+    let mut start = text.len();
+    for (index, character) in text.char_indices().rev() {
+        used += character.width().unwrap_or_default();
+        if used > width {
+            break;
+        }
+        start = index;
+    }
+    format!("…{}", text[start..].trim_start())
+}
+
 /// A bar of at most `width` columns for a share of the largest value.
 pub(crate) fn bar(value: usize, largest: usize, width: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
@@ -139,6 +156,9 @@ mod tests {
         assert_eq!(fit("技能技能", 5), "技能…");
         assert_eq!(fit("abc def", 5), "abc…");
         assert_eq!(fit("abc", 3), "abc");
+        assert_eq!(fit_end("技能技能", 5), "…技能");
+        assert_eq!(fit_end("abc def", 5), "…def");
+        assert_eq!(fit_end("abc", 3), "abc");
     }
 
     #[test]

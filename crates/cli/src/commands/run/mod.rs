@@ -1,17 +1,14 @@
 //! `metier run`: a task, the model and the skills for it, an answer.
 
-mod attach;
-mod progress;
-mod report;
-
 use std::sync::Arc;
 use std::time::Instant;
 
 use metier_agent::agent::Watcher;
-use metier_agent::{Ending, Progress as Step, Stopper, Task, stop};
+use metier_agent::{Ending, Progress as Step, Task, stop};
 
-use self::progress::Progress;
-use self::report::Done;
+use super::turn::progress::Progress;
+use super::turn::report::{self, Done};
+use super::turn::{attach, stop_on_interrupt};
 use crate::args::RunArgs;
 use crate::context::Context;
 use crate::failure::{FAILED, Failure, INTERRUPTED, OK};
@@ -22,11 +19,11 @@ use crate::sessions::{self, session_key};
 
 /// Does a task.
 pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure> {
-    let session = arguments.session.clone().unwrap_or_else(new_session);
+    let session = arguments.agent.session.clone().unwrap_or_else(new_session);
     let key = session_key(&session)?;
     let files = attach::read(&arguments.files, context)?;
-    let skills = Arc::new(Skills::find(context, &arguments.sources)?);
-    let agent = context.agent(arguments, Arc::clone(&skills))?;
+    let skills = Arc::new(Skills::find(context, &arguments.agent.sources)?);
+    let agent = context.agent(&arguments.agent, Arc::clone(&skills))?;
     // What runs left behind whose metier was killed.
     metier_sandbox::remove_leftovers();
     let started = Instant::now();
@@ -38,9 +35,10 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
         let attachments = attach::upload(&files, &workspaces.workspace(&place)?)?;
         let task = Task { text: arguments.task.clone(), attachments, loads: Vec::new() };
         let (stopper, stop) = stop();
-        stop_on_interrupt(stopper);
-        let outcome = agent.run(&key, task, watcher, &stop).await?;
-        Ok((outcome, place))
+        let interrupt = stop_on_interrupt(stopper);
+        let outcome = agent.run(&key, task, watcher, &stop).await;
+        interrupt.abort();
+        Ok((outcome?, place))
     });
     progress.end();
     skills.save();
@@ -50,6 +48,9 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
         }
     })?;
     if !arguments.json {
+        if !progress.is_live() {
+            context.output.answer(&outcome.text);
+        }
         // What there is to say does not depend on it.
         let workspace = agent.runner.workspaces.workspace(&place).ok();
         let done = Done {
@@ -78,13 +79,4 @@ fn as_json(context: &Context) -> Watcher {
             output.json_line(event);
         }
     })
-}
-
-/// Ctrl-C ends the turn; the session keeps what happened.
-fn stop_on_interrupt(stopper: Stopper) {
-    tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            stopper.stop();
-        }
-    });
 }

@@ -9,4 +9,5 @@ mod prefix;
 mod requests;
 mod sessions;
 mod settings;
+mod streams;
 mod talk;

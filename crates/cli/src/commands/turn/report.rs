@@ -1,4 +1,4 @@
-//! What a person sees after a task: the answer, the files, and how it ended.
+//! What a person sees after a turn: the files, and how it ended.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,12 +8,12 @@ use metier_agent::{Ending, Outcome};
 use metier_session::{Content, Event};
 use serde::Deserialize;
 
-use crate::commands::files::{self, FileRow};
+use crate::commands::files::{FileRow, table};
 use crate::context::Context;
-use crate::output::{plain, plain_block, style, styled};
+use crate::output::{plain, style, styled};
 
 /// How and where a task was done.
-pub(super) struct Done<'a> {
+pub(in crate::commands) struct Done<'a> {
     /// The session.
     pub session: &'a str,
     /// The folder of its workspace, if that is still there.
@@ -39,12 +39,28 @@ struct MadeFile {
     mime_type: String,
 }
 
-/// Prints the answer, and says how the task went.
-pub(super) fn print(context: &Context, done: &Done<'_>, outcome: &Outcome) {
+/// Says how a task went.
+pub(in crate::commands) fn print(context: &Context, done: &Done<'_>, outcome: &Outcome) {
     let out = &context.output;
-    if !outcome.text.trim().is_empty() {
-        out.print(&plain_block(outcome.text.trim_end()));
-    }
+    files(context, done.folder, outcome);
+    let (model, session) = (plain(done.model), plain(done.session));
+    let rest = format!("· {:.2} s · {model} · session {session}", done.took.as_secs_f64());
+    out.say(&format!("{} {}", ending(outcome), styled(style::DIM, rest)));
+}
+
+/// How a turn ended, in a word or a few.
+pub(in crate::commands) fn ending(outcome: &Outcome) -> String {
+    let (style, ending) = match &outcome.ending {
+        Ending::Answered => (style::GOOD, "answered".to_owned()),
+        Ending::Stopped => (style::WARN, "stopped".to_owned()),
+        ending => (style::BAD, ending.to_string()),
+    };
+    styled(style, plain(&ending))
+}
+
+/// Shows the files that a turn made, and where.
+pub(in crate::commands) fn files(context: &Context, folder: Option<&Path>, outcome: &Outcome) {
+    let out = &context.output;
     let made = made_in(&outcome.events);
     if !made.is_empty() {
         let rows = made.values().map(|file| FileRow {
@@ -52,19 +68,11 @@ pub(super) fn print(context: &Context, done: &Done<'_>, outcome: &Outcome) {
             size_bytes: file.size_bytes,
             mime_type: &file.mime_type,
         });
-        out.say(files::table(rows).render(out.width()).trim_end());
-        if let Some(folder) = done.folder {
+        out.say(table(rows).render(out.width()).trim_end());
+        if let Some(folder) = folder {
             out.note(style::DIM, "in ", &folder.display().to_string());
         }
     }
-    let (style, ending) = match &outcome.ending {
-        Ending::Answered => (style::GOOD, "answered".to_owned()),
-        Ending::Stopped => (style::WARN, "stopped".to_owned()),
-        ending => (style::BAD, ending.to_string()),
-    };
-    let (model, session) = (plain(done.model), plain(done.session));
-    let rest = format!("· {:.2} s · {model} · session {session}", done.took.as_secs_f64());
-    out.say(&format!("{} {}", styled(style, plain(&ending)), styled(style::DIM, rest)));
 }
 
 /// The files that commands made in a turn, as each was last.

@@ -15,13 +15,16 @@ use crate::failure::Failure;
 const MAX_BYTES: u64 = 256 << 20;
 
 /// A file that was read.
-pub(super) struct Attached {
+pub(in crate::commands) struct Attached {
     name: String,
     content: Vec<u8>,
 }
 
 /// Reads the files that a person named, before anything else happens.
-pub(super) fn read(files: &[PathBuf], context: &Context) -> Result<Vec<Attached>, Failure> {
+pub(in crate::commands) fn read(
+    files: &[PathBuf],
+    context: &Context,
+) -> Result<Vec<Attached>, Failure> {
     files.iter().map(|file| read_one(file, &context.environment.folder)).collect()
 }
 
@@ -47,7 +50,7 @@ fn read_one(file: &Path, folder: &Path) -> Result<Attached, Failure> {
 }
 
 /// Puts files into the workspace of a session.
-pub(super) fn upload(
+pub(in crate::commands) fn upload(
     files: &[Attached],
     workspace: &Workspace,
 ) -> Result<Vec<Attachment>, Failure> {

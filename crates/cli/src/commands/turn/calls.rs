@@ -1,110 +1,27 @@
-//! What a person sees while a task is done: a line for each thing that happened, and one at the bottom
-//! of the terminal for what is going on.
-
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+//! What a call of a model did, as lines for people.
 
 use anstyle::Style;
-use metier_agent::agent::Watcher;
 use metier_agent::tools::specs::name;
-use metier_agent::{Progress as Step, agent};
 use metier_session::content::{Call, ToolResponse};
-use metier_session::{Content, Event};
 use serde_json::Value;
 
-use crate::context::Context;
-use crate::output::{Output, Status, plain_block, style, styled};
+use crate::output::style;
 
 /// Most characters of a command that a line shows.
 const MAX_COMMAND: usize = 200;
 
-/// Shows what happens.
-#[derive(Debug)]
-pub(super) struct Progress {
-    output: Output,
-    model: String,
-    status: Status,
-    /// Calls that have not been answered, by id.
-    calls: Mutex<HashMap<String, Call>>,
-}
-
 /// A line about something that happened.
-struct Line {
-    style: Style,
-    word: &'static str,
-    text: String,
-}
-
-impl Progress {
-    /// Gets ready for a task to begin.
-    pub(super) fn begin(context: &Context, model: &str) -> Self {
-        Self {
-            output: context.output,
-            model: model.to_owned(),
-            status: Status::begin(context.output, context.environment.variable("TERM")),
-            calls: Mutex::new(HashMap::new()),
-        }
-    }
-
-    /// What is told of everything that happens.
-    pub(super) fn watcher(self: &Arc<Self>) -> Watcher {
-        let this = Arc::clone(self);
-        Arc::new(move |step: &agent::Progress<'_>| this.show(step))
-    }
-
-    /// Leaves the terminal as it was.
-    pub(super) fn end(&self) {
-        self.status.end();
-    }
-
-    fn show(&self, step: &Step<'_>) {
-        match step {
-            Step::Asking => self.status.set(&format!("asking {}", self.model)),
-            Step::Started(call) => {
-                self.status.set(&doing(call));
-                let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-                calls.insert(call.id.clone(), (*call).clone());
-            }
-            Step::Retrying(cause) => {
-                self.say(&Line { style: style::WARN, word: "again: ", text: (*cause).to_owned() });
-            }
-            Step::Appended(event) => self.appended(event),
-            _ => {}
-        }
-    }
-
-    fn appended(&self, event: &Event) {
-        match &event.content {
-            // The last words are the answer.
-            Content::Assistant(message) if message.calls().next().is_some() => {
-                let words = message.text();
-                // With a bar, so that none of its lines looks like one of metier's.
-                for line in plain_block(words.trim()).lines() {
-                    self.status.above(|| self.output.say(&styled(style::DIM, format!("│ {line}"))));
-                }
-            }
-            Content::ToolResponse(response) => {
-                let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some(call) = calls.remove(&response.call) {
-                    drop(calls);
-                    happened(&call, response).iter().for_each(|line| self.say(line));
-                }
-            }
-            Content::Summary(_) => {
-                let text = "older turns, to make room".to_owned();
-                self.say(&Line { style: style::DIM, word: "summarised ", text });
-            }
-            _ => {}
-        }
-    }
-
-    fn say(&self, line: &Line) {
-        self.status.above(|| self.output.note(line.style, line.word, &line.text));
-    }
+pub(super) struct Line {
+    /// How its word looks.
+    pub style: Style,
+    /// The word it begins with.
+    pub word: &'static str,
+    /// The rest, as it came.
+    pub text: String,
 }
 
 /// What a call does, while it does.
-fn doing(call: &Call) -> String {
+pub(super) fn doing(call: &Call) -> String {
     let arguments = arguments_of(call);
     match call.name.as_str() {
         name::LOAD | name::SKILL => format!("loading {}", skill_of(&arguments)),
@@ -114,7 +31,7 @@ fn doing(call: &Call) -> String {
 }
 
 /// What came of a call.
-fn happened(call: &Call, response: &ToolResponse) -> Vec<Line> {
+pub(super) fn happened(call: &Call, response: &ToolResponse) -> Vec<Line> {
     let arguments = arguments_of(call);
     let line = |style, word, text: &str| vec![Line { style, word, text: text.to_owned() }];
     if response.is_error {

@@ -1,0 +1,165 @@
+//! What a person sees while a task is done: what the model says, a line for each thing that happened, and
+//! one at the bottom of the terminal for what is going on.
+
+use std::collections::HashMap;
+use std::io::{self, IsTerminal};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use metier_agent::agent::Watcher;
+use metier_agent::{Progress as Step, agent};
+use metier_session::content::{AssistantMessage, Call};
+use metier_session::{Content, Event};
+
+use super::calls::{Line, doing, happened};
+use super::speech::{Left, Speech};
+use crate::context::Context;
+use crate::output::{Output, Status, plain_block, style, styled};
+
+/// Shows what happens.
+#[derive(Debug)]
+pub(in crate::commands) struct Progress {
+    output: Output,
+    model: String,
+    status: Status,
+    known: Mutex<Known>,
+}
+
+/// What is known of the turn.
+#[derive(Debug)]
+struct Known {
+    /// Calls that have not been answered, by id.
+    calls: HashMap<String, Call>,
+    /// What the model says, where that is shown as it comes.
+    speech: Option<Speech>,
+    /// Whether what it says is a summary, for itself.
+    is_summary: bool,
+}
+
+impl Progress {
+    /// Gets ready for a task to begin.
+    pub(in crate::commands) fn begin(context: &Context, model: &str) -> Self {
+        let output = context.output;
+        let is_live = io::stdout().is_terminal() && !output.is_quiet();
+        let speech = is_live.then(|| Speech::new(output.look()));
+        Self {
+            output,
+            model: model.to_owned(),
+            status: Status::begin(output, context.environment.variable("TERM")),
+            known: Mutex::new(Known { calls: HashMap::new(), speech, is_summary: false }),
+        }
+    }
+
+    /// What is told of everything that happens.
+    pub(in crate::commands) fn watcher(self: &Arc<Self>) -> Watcher {
+        let this = Arc::clone(self);
+        Arc::new(move |step: &agent::Progress<'_>| this.show(step))
+    }
+
+    /// Whether an answer has been shown as it came.
+    pub(in crate::commands) fn is_live(&self) -> bool {
+        self.known().speech.is_some()
+    }
+
+    /// Shows what was broken off, and leaves the terminal as it was.
+    pub(in crate::commands) fn end(&self) {
+        self.status.end();
+        let left = self.known().speech.as_mut().map(Speech::break_off);
+        self.print(&left.unwrap_or_default());
+    }
+
+    fn show(&self, step: &Step<'_>) {
+        match step {
+            Step::Summarising => self.known().is_summary = true,
+            Step::Asking => {
+                let mut known = self.known();
+                known.speech.iter_mut().for_each(Speech::begin);
+                let doing = if known.is_summary { "summarises" } else { "asking" };
+                drop(known);
+                self.status.set(&format!("{doing} {}", self.model));
+            }
+            Step::Text(piece) => self.said(piece),
+            Step::Started(call) => {
+                self.status.set(&doing(call));
+                self.known().calls.insert(call.id.clone(), (*call).clone());
+            }
+            Step::Retrying(cause) => {
+                let is_void = self.known().speech.as_mut().is_some_and(Speech::void);
+                let rest = if is_void { "; what was said above is void" } else { "" };
+                let text = format!("{cause}{rest}");
+                self.say(&Line { style: style::WARN, word: "again: ", text });
+            }
+            Step::Appended(event) => self.appended(event),
+            _ => {}
+        }
+    }
+
+    fn said(&self, piece: &str) {
+        let mut known = self.known();
+        if known.is_summary {
+            return;
+        }
+        let Some(speech) = &mut known.speech else { return };
+        let lines = speech.take(piece);
+        self.status.follow(speech.pending());
+        drop(known);
+        self.print(&lines);
+    }
+
+    fn appended(&self, event: &Event) {
+        match &event.content {
+            Content::User(message) => {
+                for loaded in &message.loaded {
+                    let text = loaded.skill.clone();
+                    self.say(&Line { style: style::GOOD, word: "loaded ", text });
+                }
+            }
+            Content::Assistant(message) => self.replied(message),
+            Content::ToolResponse(response) => {
+                let call = self.known().calls.remove(&response.call);
+                let lines = call.map(|call| happened(&call, response));
+                lines.iter().flatten().for_each(|line| self.say(line));
+            }
+            Content::Summary(_) => {
+                self.known().is_summary = false;
+                let text = "older turns, to make room".to_owned();
+                self.say(&Line { style: style::DIM, word: "summarised ", text });
+            }
+            _ => {}
+        }
+    }
+
+    fn replied(&self, message: &AssistantMessage) {
+        let (words, has_calls) = (message.text(), message.calls().next().is_some());
+        let mut known = self.known();
+        let left = match &mut known.speech {
+            Some(speech) => speech.replied(&words, has_calls),
+            // The last words are the answer, which comes later.
+            None if has_calls => Left::Words(words),
+            None => return,
+        };
+        drop(known);
+        match left {
+            Left::Lines(lines) => self.print(&lines),
+            // With a bar, so that none of its lines looks like one of metier's.
+            Left::Words(words) => {
+                for line in plain_block(words.trim()).lines() {
+                    self.status.above(|| self.output.say(&styled(style::DIM, format!("│ {line}"))));
+                }
+            }
+        }
+    }
+
+    fn print(&self, lines: &str) {
+        if !lines.is_empty() {
+            self.status.above(|| self.output.print(lines));
+        }
+    }
+
+    fn say(&self, line: &Line) {
+        self.status.above(|| self.output.note(line.style, line.word, &line.text));
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -4,6 +4,7 @@
 //!   events, with the text of skills where [`shown`] says it stands.
 //! - [`turn`] says what has to happen next; [`Agent::run`] does it; [`tools`] are what a model can call.
 //! - [`offline`] is a model that needs no network.
+//! - [`measure`] says what requests cost, and how much of them a provider's cache has.
 //! - [`shelf`] reads and changes which skills are loaded; [`changes`] tells a model of a changed library.
 //!
 //! Nothing here prints, reads the environment or knows where skills are: a [`Library`] does.
@@ -16,6 +17,7 @@ mod compact;
 pub mod conversation;
 mod draft;
 pub mod library;
+pub mod measure;
 pub mod offline;
 pub mod prompt;
 pub mod runner;

@@ -119,7 +119,7 @@ impl Context {
             },
             mode,
             max_loaded_skills: self.bound("skills.max_loaded"),
-            retain_tokens: count("skills.retain_tokens", 20_000),
+            retain_tokens: count("skills.retain_tokens", 32_000),
             load_before_run: self.settings.switch("skills.load_before_run"),
             parallel_tools: PARALLEL_TOOLS,
             context_tokens: count("context.tokens", 128_000),

@@ -127,7 +127,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         name: "skills.retain_tokens",
         kind: Kind::Count,
-        default: "20000",
+        default: "32000",
         narrowing: Narrowing::Smaller,
         help: "Tokens of skills no longer loaded that requests keep, for the cache of the provider",
     },

@@ -63,7 +63,7 @@ fn every_setting_has_a_default() {
     skills.max_loaded = 0  # default
     skills.placement = "tool_result"  # default
     skills.plugin_dirs = []  # default
-    skills.retain_tokens = 20000  # default
+    skills.retain_tokens = 32000  # default
     workspace.folder = ""  # default
     workspace.ttl_days = 7  # default
     ----- stderr

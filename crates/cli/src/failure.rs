@@ -136,6 +136,15 @@ impl From<SessionError> for Failure {
                 Self::new("another command works in this session at the same time")
                     .hint("wait until it has ended, or use another session")
             }
+            SessionError::NoAccess { .. } => {
+                Self::of(&error).hint("METIER_HOME chooses another state directory")
+            }
+            SessionError::Foreign { database } => {
+                Self::new(format!("`{}` is a database of another program", database.display()))
+                    .hint("move it away, or set METIER_HOME to another state directory")
+            }
+            SessionError::Newer { .. } => Self::of(&error)
+                .hint("install a newer metier, or set METIER_HOME to another state directory"),
             error => Self::of(&error),
         }
     }
@@ -154,6 +163,9 @@ impl From<ModelError> for Failure {
                 | E::Script { .. }
         );
         let hint = match &error {
+            E::Name { .. } => {
+                "for example `openai/gpt-5`; `offline` needs no model, and says what it is"
+            }
             E::UnknownProvider { .. } => "`models.providers.NAME.base_url` makes one of any server",
             E::BaseUrl { .. } => "write it as `https://host/v1`",
             E::Key { .. } => "check the key: it may be of another provider, mistyped or revoked",
@@ -165,6 +177,9 @@ impl From<ModelError> for Failure {
                 "try again later, or name another model with `--model`"
             }
             E::QuotaExhausted { .. } => "add credit, or name another model with `--model`",
+            E::Rejected { .. } => {
+                "name another model with `--model`, or check `models.providers.NAME.format`"
+            }
             E::NotJson { .. } => "check the base URL: it must lead to an interface of models",
             _ => "",
         };

@@ -135,7 +135,7 @@ pub enum SessionError {
     },
     /// The file was written by a later version of this program.
     #[error(
-        "the database `{}` has version {found}, and this program knows {known}: use a newer program",
+        "the database `{}` has version {found}, and this program knows only up to {known}",
         database.display()
     )]
     Newer {

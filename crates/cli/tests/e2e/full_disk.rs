@@ -177,3 +177,81 @@ fn a_state_directory_that_cannot_be_made_is_said() {
     hint: set METIER_HOME to a folder that you can write to
     ");
 }
+
+/// Says something in one session to a model that is a script.
+const RUN: &str = r#"
+printf '%s\n' '{"text":"Said."}' > replies.jsonl
+say() {
+  metier run "$1" --session one --model scripted/replies.jsonl --skills-dir skills --no-default-sources
+  echo "code $?"
+}
+"#;
+
+#[test]
+fn no_space_for_what_is_said_is_told_and_the_session_goes_on() {
+    let outcome = with_mounts(&format!(
+        "{RUN}{}",
+        r#"
+        mount -t tmpfs -o size=6m tmpfs "$METIER_HOME"
+        say first
+        head -c 7000000 /dev/zero > "$METIER_HOME/filler" 2>/dev/null
+        say second
+        rm "$METIER_HOME/filler"
+        say third
+        metier sessions show one
+        "#
+    ));
+    assert_snapshot!(outcome, @"
+    exit 0
+    ----- stdout
+    Said.
+    code 0
+    code 1
+    Said.
+    code 0
+    you
+      first
+    model
+      Said.
+    you
+      third
+    model
+      Said.
+    ----- stderr
+    answered · [TIME] · scripted/replies.jsonl · session one
+    error: no space is left for the database `[HOME]/.metier/metier.db`: free some
+    answered · [TIME] · scripted/replies.jsonl · session one
+    ");
+}
+
+#[test]
+fn a_state_folder_that_becomes_read_only_is_told_and_the_session_goes_on() {
+    let outcome = with_mounts(&format!(
+        "{RUN}{}",
+        r#"
+        mount -t tmpfs tmpfs "$METIER_HOME"
+        say first
+        mount -o remount,ro "$METIER_HOME"
+        say second
+        metier sessions show one
+        mount -o remount,rw "$METIER_HOME"
+        say third
+        "#
+    ));
+    assert_snapshot!(outcome, @"
+    exit 0
+    ----- stdout
+    Said.
+    code 0
+    code 1
+    Said.
+    code 0
+    ----- stderr
+    answered · [TIME] · scripted/replies.jsonl · session one
+    error: no access to the database `[HOME]/.metier/metier.db`: unable to open database file; check the permissions of it and its folder
+    hint: METIER_HOME chooses another state directory
+    error: no access to the database `[HOME]/.metier/metier.db`: unable to open database file; check the permissions of it and its folder
+    hint: METIER_HOME chooses another state directory
+    answered · [TIME] · scripted/replies.jsonl · session one
+    ");
+}

@@ -3,6 +3,7 @@
 use std::io;
 
 use rusqlite::ErrorCode;
+use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 
 use super::database::Place;
 use crate::SessionError;
@@ -65,6 +66,11 @@ impl From<SessionError> for Problem {
     }
 }
 
+/// What SQLite said in detail.
+fn extended(error: &rusqlite::Error) -> Option<i32> {
+    error.sqlite_error().map(|error| error.extended_code)
+}
+
 fn explain_sql(error: &rusqlite::Error, place: &Place) -> SessionError {
     use rusqlite::Error;
     let (database, fault) = (place.path.clone(), said(error));
@@ -86,6 +92,11 @@ fn explain_sql(error: &rusqlite::Error, place: &Place) -> SessionError {
             SessionError::Damaged { database, fault }
         }
         ErrorCode::DiskFull => SessionError::NoSpace { database },
+        // The file that readers and writers share beside the log could not be made as large as it
+        // has to be.
+        ErrorCode::SystemIoFailure if extended(error) == Some(SQLITE_IOERR_SHMSIZE) => {
+            SessionError::NoSpace { database }
+        }
         ErrorCode::PermissionDenied | ErrorCode::ReadOnly | ErrorCode::CannotOpen => {
             SessionError::NoAccess { database, fault }
         }

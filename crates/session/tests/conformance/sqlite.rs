@@ -93,7 +93,7 @@ fn what_cannot_be_opened_is_left_as_it_is() {
     fs::remove_file(&database).unwrap();
     drop(open(&database));
     Connection::open(&database).unwrap().pragma_update(None, "user_version", 99).unwrap();
-    insta::assert_snapshot!(not_opened(folder.path(), "metier.db"), @"the database `/metier.db` has version 99, and this program knows 1: use a newer program");
+    insta::assert_snapshot!(not_opened(folder.path(), "metier.db"), @"the database `/metier.db` has version 99, and this program knows only up to 1");
     insta::assert_snapshot!(not_opened(folder.path(), "none/metier.db"), @"cannot use the database `/none/metier.db`: No such file or directory (os error 2); check its folder and disk");
     insta::assert_snapshot!(not_opened(folder.path(), ""), @"cannot use the database `/`: Is a directory (os error 21); check its folder and disk");
 }

@@ -67,7 +67,7 @@ fn a_model_that_cannot_be_opened_leaves_no_session() {
     let cases = ["gpt", "nobody/x", "openai/gpt-5", "scripted/none.jsonl"];
     let told = cases.map(|model| compact(&run_with(&env, model, &["ask"]))).join("\n");
     assert_snapshot!(told, @"
-    2 |  | error: `gpt` does not name a model: write it as `provider/name`
+    2 |  | error: `gpt` does not name a model: write it as `provider/name` / hint: for example `openai/gpt-5`; `offline` needs no model, and says what it is
     2 |  | error: there is no provider `nobody`; there are `anthropic`, `openai`, `scripted` / hint: `models.providers.NAME.base_url` makes one of any server
     1 |  | error: no key for `openai`: set `OPENAI_API_KEY`
     2 |  | error: cannot read the script `none.jsonl`: No such file or directory (os error 2)

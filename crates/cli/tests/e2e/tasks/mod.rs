@@ -3,6 +3,7 @@
 mod answers;
 mod bench;
 mod breaks;
+mod databases;
 mod errors;
 mod flows;
 mod prefix;
@@ -11,3 +12,4 @@ mod sessions;
 mod settings;
 mod streams;
 mod talk;
+mod troubles;

@@ -1,0 +1,101 @@
+//! What goes wrong in the middle of a session: a clear line with what to do, and the session goes on
+//! when it is over.
+
+use insta::assert_snapshot;
+use metier_testkit::provider::{Said, Wire};
+use metier_testkit::server::Reply;
+use serde_json::json;
+
+use super::talk::{Talk, load};
+use crate::compact;
+
+/// Says something to a provider that answers like this, whatever is asked; then goes on.
+fn told(wire: Wire, reply: &Reply) -> String {
+    let talk = Talk::new(wire);
+    talk.say(&["first"], [load("a", "counter"), Said::text("1")]);
+    talk.provider.server.reply(wire.path(), reply.clone());
+    let outcome = talk.try_saying(&["second", "--quiet"]);
+    let told =
+        compact(&outcome).replace(&talk.provider.server.url("")["http://".len()..], "[SERVER]");
+    talk.say(&["third"], [Said::text("3")]);
+    let last = talk.sent().pop().expect("a request").messages.concat();
+    for text in ["user: first\n", "user: second\n", "user: third\n"] {
+        assert_eq!(last.matches(text).count(), 1, "{text:?}: {last}");
+    }
+    assert_eq!(talk.broken(), [0; 0]);
+    told
+}
+
+fn refused(status: u16, error: &serde_json::Value) -> Reply {
+    let body = json!({ "error": error }).to_string();
+    Reply::ok(body).code(status).header("Content-Type", "application/json")
+}
+
+fn page(status: u16) -> Reply {
+    let page = "<!DOCTYPE html>\n<html><head><title>Sorry</title></head><body>x</body></html>";
+    Reply::ok(page).code(status).header("Content-Type", "text/html")
+}
+
+#[test]
+fn what_a_provider_refuses_leaves_the_session_as_it_was() {
+    let replies = [
+        refused(401, &json!({ "message": "invalid x-api-key", "type": "authentication_error" })),
+        refused(404, &json!({ "message": "model: small", "type": "not_found_error" })),
+        Reply::status(404),
+        refused(400, &json!({ "message": "temperature is out of range" })),
+        Reply::ok("pong"),
+        page(200),
+        page(404),
+        page(403),
+        Reply::ok("{\"answer\": 42}").header("Content-Type", "application/json"),
+    ];
+    for wire in [Wire::ChatCompletions, Wire::Messages] {
+        let lines: Vec<String> = replies.iter().map(|reply| told(wire, reply)).collect();
+        insta::with_settings!({ snapshot_suffix => wire.word() }, {
+            assert_snapshot!(lines.join("\n"));
+        });
+    }
+}
+
+#[test]
+fn a_conversation_that_does_not_fit_leaves_the_session_as_it_was() {
+    let error = json!({ "message": "prompt is too long", "code": "context_length_exceeded" });
+    assert_snapshot!(told(Wire::ChatCompletions, &refused(400, &error)), @"1 |  | error: the conversation is too long for the model: prompt is too long / hint: start a new session, or bring along less");
+}
+
+#[test]
+fn a_reply_without_a_word_is_told() {
+    let silent = Wire::ChatCompletions.stream(&Said::text(""));
+    let empty = Reply::ok("").header("Content-Type", "text/event-stream");
+    let lines = [silent, empty].map(|reply| told(Wire::ChatCompletions, &reply));
+    assert_snapshot!(lines.join("\n"), @"
+    0 |  |
+    1 |  | error: the reply broke off before its end / hint: try again later, or name another model with `--model`
+    ");
+}
+
+#[test]
+fn a_stream_that_stops_in_the_middle_is_asked_for_again_and_then_told() {
+    let lines = Wire::ALL.map(|wire| {
+        let half = wire.stream(&Said::text("a reply that is cut off")).cut_after(120);
+        told(wire, &half)
+    });
+    assert_snapshot!(lines.join("\n"), @"
+    1 |  | error: the reply broke off before its end: unexpected EOF during chunk size line / hint: try again later, or name another model with `--model`
+    1 |  | error: the reply broke off before its end: unexpected EOF during chunk size line / hint: try again later, or name another model with `--model`
+    1 |  | error: the reply broke off before its end: unexpected EOF during chunk size line / hint: try again later, or name another model with `--model`
+    ");
+}
+
+#[test]
+fn a_server_that_fails_with_a_page_is_asked_again_and_then_told() {
+    assert_snapshot!(told(Wire::ChatCompletions, &page(502)), @"1 |  | error: `[SERVER]` failed (status 502): Sorry x / hint: try again later, or name another model with `--model`");
+}
+
+#[test]
+fn a_tool_that_does_not_exist_is_an_answer_to_the_model() {
+    let talk = Talk::new(Wire::ChatCompletions);
+    talk.say(&["first"], [Said::call("a", "frob", json!({})), Said::text("I see.")]);
+    let last = talk.sent().pop().expect("a request").messages.concat();
+    assert!(last.contains("tool: there is no tool `frob`; the tools are: skill_load"), "{last}");
+}

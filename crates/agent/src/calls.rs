@@ -5,7 +5,7 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use metier_model::ToolSpec;
 use metier_sandbox::Cancel;
-use metier_session::content::{Call, ToolResponse};
+use metier_session::content::{Call, StateUpdate, ToolResponse};
 use metier_session::{Content, Delta, NewEvent};
 use metier_skill::library::Snapshot;
 use metier_workspace::SessionKey;
@@ -14,6 +14,7 @@ use tracing::{Instrument, Span};
 
 use crate::agent::{Agent, AgentError, Progress};
 use crate::draft::Draft;
+use crate::fence::{self, Code};
 use crate::prompt;
 use crate::spans;
 use crate::stop::Stop;
@@ -63,6 +64,48 @@ impl Agent {
         let responses = calls.iter().zip(answers).map(|(call, answer)| self.response(call, answer));
         let responses = responses.collect();
         Ok(thread.append(responses).await?)
+    }
+
+    /// Runs the code of a reply and writes down what came of it.
+    pub(crate) async fn run_code(
+        &self,
+        thread: &mut Thread,
+        code: &Code,
+        stop: &Stop,
+    ) -> Result<(), AgentError> {
+        // For whoever watches, and for nobody else: the model made no call.
+        let arguments = json!({ "command": code.text }).to_string();
+        let call = Call { name: fence::CAUSE.to_owned(), arguments, ..Call::default() };
+        let snapshot = self.library.snapshot();
+        let runs = self.runs(thread);
+        let tools = Vec::new();
+        let round = Round { agent: self, thread, snapshot: &snapshot, runs, tools, stop };
+        thread.tell(&Progress::Started(&call));
+        let draft = Draft::new(self, thread, &Delta::new());
+        let answer = match round.runs.prepare_code(code, &self.situation(&draft, &snapshot)) {
+            Ok(run) => {
+                round.carry_out(&call, run, spans::tool(&call, &thread.at.key, true)).await?
+            }
+            Err(why) => Answer::error(why),
+        };
+        Ok(thread.append(vec![self.code_result(answer)]).await?)
+    }
+
+    /// What is written down of code that was run.
+    pub(crate) fn code_result(&self, answer: Answer) -> NewEvent {
+        let mut update = StateUpdate {
+            cause: fence::CAUSE.to_owned(),
+            text: Some(answer.text),
+            ..StateUpdate::default()
+        };
+        if !answer.structured.is_null() {
+            update.extra.insert(fence::STRUCTURED.to_owned(), answer.structured);
+        }
+        let mut event = NewEvent::new(&self.name, Content::StateUpdate(update));
+        for (skill, digest) in &answer.digests {
+            event = event.with_digest(skill, digest);
+        }
+        event
     }
 
     fn runs(&self, thread: &Thread) -> Runs {

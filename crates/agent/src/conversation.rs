@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::block::{self, DocText};
+use crate::fence;
 use crate::shelf::{Selection, Shelf};
 use crate::shown::Window;
 use crate::texts::{TextError, Texts};
@@ -21,6 +22,8 @@ use crate::texts::{TextError, Texts};
 pub(crate) const LOADED_CONTEXT: &str = "Loaded skill context:";
 /// Begins the list of files that came with a message.
 pub(crate) const ATTACHED: &str = "\n\nAttached files:\n";
+/// Begins what came of the code in a reply.
+const CODE_RESULT: &str = "Result of the code in your reply, which was run:";
 /// Begins a message that stands for older ones.
 const SUMMARY: &str = "Summary of the conversation so far:";
 
@@ -126,6 +129,11 @@ impl Sources<'_> {
                 text: self.result_text(&response.text, &window.at(event))?,
                 is_error: response.is_error,
             }),
+            // What code printed is nobody's order: it comes as what a user says does.
+            Content::StateUpdate(update) if update.cause == fence::CAUSE => {
+                let text = update.text.as_deref().unwrap_or_default();
+                messages.push(Message::user(format!("{CODE_RESULT}\n\n{text}")));
+            }
             Content::StateUpdate(update) => {
                 messages.extend(update.text.clone().map(Message::System));
             }

@@ -3,6 +3,7 @@
 //! - [`prompt`] makes the beginning of a session, [`conversation`] every request that follows from its
 //!   events, with the text of skills where [`shown`] says it stands.
 //! - [`turn`] says what has to happen next; [`Agent::run`] does it; [`tools`] are what a model can call.
+//! - [`fence`] finds code in a reply, for those who want it run.
 //! - [`offline`] is a model that needs no network.
 //! - [`measure`] says what requests cost, and how much of them a provider's cache has.
 //! - [`shelf`] reads and changes which skills are loaded; [`changes`] tells a model of a changed library.
@@ -16,6 +17,7 @@ pub mod changes;
 mod compact;
 pub mod conversation;
 mod draft;
+pub mod fence;
 pub mod library;
 pub mod measure;
 pub mod offline;

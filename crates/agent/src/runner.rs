@@ -105,6 +105,9 @@ impl Agent {
     /// Answers calls that were under way when the program ended.
     async fn close_open_calls(&self, thread: &mut Thread) -> Result<(), AgentError> {
         let step = turn::next(last_turn(&thread.events), &self.settings.limits);
+        if let Step::RunCode(_) = step {
+            return Ok(thread.append(vec![self.code_result(Answer::error(INTERRUPTED))]).await?);
+        }
         let (Step::RunTools(calls) | Step::RefuseTools(calls, _)) = step else { return Ok(()) };
         let answers = calls.iter().map(|call| (call, Answer::error(INTERRUPTED)));
         let events = answers.map(|(call, answer)| self.response(call, answer)).collect();
@@ -220,6 +223,7 @@ impl Agent {
             match turn::next(last_turn(&thread.events), &self.settings.limits) {
                 Step::AskModel { is_last } => self.ask(&mut thread, is_last, stop).await?,
                 Step::RunTools(calls) => self.run_tools(&mut thread, calls, stop).await?,
+                Step::RunCode(code) => self.run_code(&mut thread, &code, stop).await?,
                 Step::RefuseTools(calls, ending) => {
                     let say = || Answer::error(format!("this was not run: {ending}"));
                     let events = calls.iter().map(|call| self.response(call, say())).collect();

@@ -5,12 +5,15 @@
 //! turn that was interrupted anywhere goes on by asking again. Talking to models, running tools and
 //! appending events belongs to the [runner](crate::runner).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use metier_session::content::{AssistantMessage, Call, ToolResponse};
+use metier_session::content::{AssistantMessage, Call, StateUpdate, ToolResponse};
 use metier_session::{Content, Event};
+use serde_json::Value;
 
+use crate::fence::{self, Code, code_of};
 use crate::tools::answer::is_unknown_tool;
 
 /// How much one turn may take.
@@ -24,11 +27,13 @@ pub struct TurnLimits {
     pub repeats: usize,
     /// How many replies in a row may call nothing but tools that do not exist.
     pub unknown_tools: usize,
+    /// Whether code in a reply without calls is run.
+    pub run_code: bool,
 }
 
 impl Default for TurnLimits {
     fn default() -> Self {
-        Self { requests: 50, tokens: None, repeats: 4, unknown_tools: 3 }
+        Self { requests: 50, tokens: None, repeats: 4, unknown_tools: 3, run_code: false }
     }
 }
 
@@ -45,6 +50,8 @@ pub enum Step {
     RunTools(Vec<Call>),
     /// Append a response to each of these calls that says why they are not run.
     RefuseTools(Vec<Call>, Ending),
+    /// Run the code of the reply and append what came of it.
+    RunCode(Code),
     /// Nothing: the turn is over.
     Done(Ending),
 }
@@ -55,6 +62,8 @@ pub enum Step {
 pub enum Ending {
     /// The model has answered.
     Answered,
+    /// It said nothing at all.
+    Silent,
     /// It refused.
     Refused,
     /// Its answer became too long and is not whole.
@@ -80,6 +89,7 @@ impl fmt::Display for Ending {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Answered => formatter.write_str("the model has answered"),
+            Self::Silent => formatter.write_str("the model said nothing"),
             Self::Refused => formatter.write_str("the model refused"),
             Self::CutOff => formatter.write_str("the answer became too long and is not whole"),
             Self::Filtered => formatter.write_str("the provider cut off the answer"),
@@ -121,6 +131,9 @@ pub fn next(events: &[Event], limits: &TurnLimits) -> Step {
         match &event.content {
             Content::Assistant(message) => turn.reply(message),
             Content::ToolResponse(response) => turn.response(response),
+            Content::StateUpdate(update) if update.cause == fence::CAUSE => {
+                turn.ran(update);
+            }
             _ => {}
         }
     }
@@ -139,10 +152,14 @@ struct Turn<'a> {
     /// Calls of the last reply.
     calls: Vec<&'a Call>,
     /// How often each call gave its last result, in a row.
-    repeats: BTreeMap<(&'a str, &'a str), (&'a str, usize)>,
+    repeats: BTreeMap<(&'a str, &'a str), (Cow<'a, str>, usize)>,
     /// Replies in a row of which no call met a tool.
     unknown: usize,
     met_a_tool: bool,
+    /// Whether the code of the last reply was run.
+    has_run: bool,
+    /// The code that was run last, what came of it, and how often that was so in a row.
+    code: Option<(Code, Cow<'a, str>, usize)>,
 }
 
 impl<'a> Turn<'a> {
@@ -152,6 +169,19 @@ impl<'a> Turn<'a> {
         self.open.clone_from(&self.calls);
         self.reply = Some(message);
         self.met_a_tool = false;
+        self.has_run = false;
+    }
+
+    fn ran(&mut self, update: &'a StateUpdate) {
+        let Some(code) = self.reply.and_then(code_of).filter(|_| !self.has_run) else { return };
+        self.has_run = true;
+        let text = update.text.as_deref().unwrap_or_default();
+        let result = lasting(text, update.extra.get(fence::STRUCTURED));
+        let times = match &self.code {
+            Some((known, before, times)) if *known == code && *before == result => *times,
+            _ => 0,
+        };
+        self.code = Some((code, result, times + 1));
     }
 
     fn response(&mut self, response: &'a ToolResponse) {
@@ -159,10 +189,11 @@ impl<'a> Turn<'a> {
             return;
         };
         let call = self.open.remove(index);
-        let known = (response.text.as_str(), 0);
-        let (text, count) = self.repeats.entry((&call.name, &call.arguments)).or_insert(known);
-        if *text != response.text {
-            (*text, *count) = (&response.text, 0);
+        let result = lasting(&response.text, Some(&response.structured));
+        let known = (result.clone(), 0);
+        let (before, count) = self.repeats.entry((&call.name, &call.arguments)).or_insert(known);
+        if *before != result {
+            (*before, *count) = (result, 0);
         }
         *count += 1;
         self.met_a_tool |= !is_unknown_tool(&response.structured);
@@ -175,10 +206,14 @@ impl<'a> Turn<'a> {
         let Some(reply) = self.reply else {
             return Step::AskModel { is_last: limits.requests <= 1 };
         };
-        if self.calls.is_empty() {
-            return Step::Done(ending(reply.stop_reason.as_deref()));
-        }
         let over = self.over(limits);
+        if self.calls.is_empty() && !self.has_run {
+            return match self.code_to_run(reply, limits) {
+                // Nobody could be told what came of it.
+                Some(code) if over.is_none() => Step::RunCode(code),
+                _ => Step::Done(ending(reply)),
+            };
+        }
         if !self.open.is_empty() {
             let open = self.open.iter().map(|call| (*call).clone()).collect();
             return match over {
@@ -190,6 +225,11 @@ impl<'a> Turn<'a> {
             Some(ending) => Step::Done(ending),
             None => Step::AskModel { is_last: self.requests + 1 >= limits.requests },
         }
+    }
+
+    fn code_to_run(&self, reply: &AssistantMessage, limits: &TurnLimits) -> Option<Code> {
+        let is_whole = ending(reply) == Ending::Answered;
+        (limits.run_code && is_whole).then(|| code_of(reply)).flatten()
     }
 
     /// Whether no request is left.
@@ -210,16 +250,33 @@ impl<'a> Turn<'a> {
             let seen = self.repeats.get(&(call.name.as_str(), call.arguments.as_str()));
             seen.is_some_and(|(_, count)| *count >= limits.repeats)
         };
+        if self.has_run && self.code.as_ref().is_some_and(|(_, _, times)| *times >= limits.repeats)
+        {
+            return Some(Ending::Looping { tool: fence::CAUSE.to_owned() });
+        }
         let call = self.calls.iter().find(is_stuck)?;
         Some(Ending::Looping { tool: call.name.clone() })
     }
 }
 
-fn ending(stop: Option<&str>) -> Ending {
-    match stop {
+/// A result without what differs from run to run though the same has happened.
+fn lasting<'a>(text: &'a str, structured: Option<&Value>) -> Cow<'a, str> {
+    let members = structured.and_then(Value::as_object);
+    let Some((members, run)) = members.and_then(|it| Some((it, it.get("run")?.as_str()?))) else {
+        return Cow::Borrowed(text);
+    };
+    let is_lasting = |(name, _): &(&String, &Value)| name.as_str() != "duration_ms";
+    let members: BTreeMap<_, _> = members.iter().filter(is_lasting).collect();
+    // Folders of a run have its name.
+    Cow::Owned(serde_json::to_string(&members).unwrap_or_default().replace(run, ""))
+}
+
+fn ending(reply: &AssistantMessage) -> Ending {
+    match reply.stop_reason.as_deref() {
         Some(stop::REFUSAL) => Ending::Refused,
         Some(stop::LENGTH) => Ending::CutOff,
         Some(stop::FILTERED) => Ending::Filtered,
+        _ if reply.text().trim().is_empty() => Ending::Silent,
         _ => Ending::Answered,
     }
 }
@@ -232,17 +289,17 @@ pub fn last_turn(events: &[Event]) -> &[Event] {
 
 #[cfg(test)]
 mod tests {
-    use metier_session::content::{Part, UserMessage};
+    use metier_session::content::{Part, Text, UserMessage};
     use metier_session::{NewEvent, Usage};
     use serde_json::json;
 
     use super::*;
 
     const LIMITS: TurnLimits =
-        TurnLimits { requests: 4, tokens: Some(100), repeats: 2, unknown_tools: 2 };
+        TurnLimits { requests: 4, tokens: Some(100), repeats: 2, unknown_tools: 2, run_code: true };
 
-    /// Events in short: `user`, `say WHY`, `call ID…`, `result ID TEXT`, `unknown ID`; each reply
-    /// costs ten tokens, `dear ID…` is a call that costs a hundred. What a call asks for is its id
+    /// Events in short: `user`, `say WHY`, `silence`, `code TEXT`, `ran TEXT`, `call ID…`,
+    /// `result ID TEXT`, `unknown ID`; each reply costs ten tokens, `dear ID…` is a call that costs a hundred. What a call asks for is its id
     /// without the digits at its end.
     fn event(seq: usize, text: &str) -> Event {
         let (kind, rest) = text.split_once(' ').unwrap_or((text, ""));
@@ -257,6 +314,8 @@ mod tests {
             let call = |id: &str| Call { id: id.to_owned(), name: name(id), ..Call::default() };
             rest.split(' ').map(|id| Part::Call(call(id))).collect()
         };
+        let words =
+            |text: &str| vec![Part::Text(Text { text: text.to_owned(), ..Text::default() })];
         let response = |call: &str, text: &str, structured| {
             let (call, text) = (call.to_owned(), text.to_owned());
             let response = ToolResponse { call, text, structured, ..ToolResponse::default() };
@@ -264,7 +323,15 @@ mod tests {
         };
         let new = match kind {
             "user" => NewEvent::new("ada", Content::User(UserMessage::default())),
-            "say" => reply(rest, Vec::new(), 10),
+            "say" => reply(rest, words("Well."), 10),
+            "silence" => reply(stop::END, Vec::new(), 10),
+            "code" => reply(stop::END, words(&format!("```sh\n{rest}\n```")), 10),
+            "cut" => reply(stop::LENGTH, words(&format!("```sh\n{rest}\n```")), 10),
+            "ran" => {
+                let (cause, text) = (fence::CAUSE.to_owned(), Some(rest.to_owned()));
+                let update = StateUpdate { cause, text, ..StateUpdate::default() };
+                NewEvent::new("agent", Content::StateUpdate(update))
+            }
             "call" => reply(stop::CALLS, calls(), 10),
             "dear" => reply(stop::CALLS, calls(), 100),
             "unknown" => response(rest, "no such tool", json!({ "error": "unknown_tool" })),
@@ -287,6 +354,7 @@ mod tests {
             Step::AskModel { is_last: true } => "ask for the last time".to_owned(),
             Step::RunTools(calls) => format!("run {}", ids(&calls)),
             Step::RefuseTools(calls, ending) => format!("refuse {}: {ending}", ids(&calls)),
+            Step::RunCode(code) => format!("run the code {:?}", code.text),
             Step::Done(ending) => format!("done: {ending}"),
         }
     }
@@ -329,9 +397,30 @@ mod tests {
             "user; call a; unknown a; call b; unknown b",
             "user; call a; unknown a; call b c; unknown b; result c x",
             "user; call a; unknown a; call b; result b x; call c; unknown c",
+            // Saying nothing is no answer.
+            "user; silence",
+            // Code is run once, if it is whole and somebody can be told; then the model goes on.
+            "user; code ls",
+            "user; code ls; ran x",
+            "user; code ls; ran x; ran y",
+            "user; code ls; ran x; say end",
+            "user; cut ls",
+            "user; say end; ran x",
+            "user; call a; result a 1; call b; result b 1; call c; result c 1; code ls",
+            // The same code with the same result is a loop.
+            "user; code ls; ran x; code ls; ran x",
+            "user; code ls; ran x; code ls; ran y",
+            "user; code ls; ran x; code ps; ran x",
         ];
         let table: String = cases.map(|it| format!("{it} -> {}\n", step(it))).concat();
         insta::assert_snapshot!(table);
+    }
+
+    #[test]
+    fn code_is_not_run_unless_somebody_switched_that_on() {
+        let limits = TurnLimits { run_code: TurnLimits::default().run_code, ..LIMITS };
+        let events = [event(0, "user"), event(1, "code ls")];
+        assert_eq!(next(&events, &limits), Step::Done(Ending::Answered));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `skill_run`, and `exec` of the set with files: a command in the sandbox.
+//! `skill_run`, `exec` of the set with files, and code of a reply: a command in the sandbox.
 //!
 //! A call is prepared in the order of calls, when it is known what is loaded, and runs beside others.
 
@@ -10,9 +10,13 @@ use metier_workspace::{RunOrder, RunSettings, Runner, SessionKey, Tree};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::fence::Code;
 use crate::tools::answer::{Answer, arguments};
 use crate::tools::knowledge::Situation;
 use crate::tools::specs::name;
+
+/// The variable in which code of a reply is handed over.
+const CODE_VARIABLE: &str = "REPLY_CODE";
 
 /// How runs are made.
 #[derive(Clone, Debug)]
@@ -71,6 +75,22 @@ impl Runs {
     /// Why it cannot be run, in words for the model.
     pub fn prepare_exec(&self, given: &Value, at: &Situation<'_>) -> Result<Prepared, String> {
         let ExecArguments { command, cwd, timeout } = arguments(given, name::EXEC)?;
+        self.prepare_free(RunRequest { command, cwd, timeout, ..RunRequest::default() }, at)
+    }
+
+    /// Prepares code of a reply, with every skill there.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be run, in words for the model.
+    pub fn prepare_code(&self, code: &Code, at: &Situation<'_>) -> Result<Prepared, String> {
+        let command = format!("{} \"${CODE_VARIABLE}\"", code.language.program());
+        let env = [(CODE_VARIABLE.to_owned(), code.text.clone())].into();
+        self.prepare_free(RunRequest { command, env, ..RunRequest::default() }, at)
+    }
+
+    /// Prepares a command that is of no skill in particular, with every skill there.
+    fn prepare_free(&self, request: RunRequest, at: &Situation<'_>) -> Result<Prepared, String> {
         let (mut trees, mut warnings, mut first) = (Vec::new(), Vec::new(), None);
         for entry in at.snapshot.entries.iter().filter(|entry| entry.is_model_visible()) {
             // A skill that cannot be used must not stand in the way of all others.
@@ -93,11 +113,9 @@ impl Runs {
         let outputs = OutputSpec { globs: vec!["out/**".to_owned()], ..OutputSpec::default() };
         let request = RunRequest {
             skill: first.name.as_str().to_owned(),
-            command,
-            cwd: Some(cwd.unwrap_or_else(|| "$WORKSPACE_DIR".to_owned())),
-            timeout,
+            cwd: Some(request.cwd.unwrap_or_else(|| "$WORKSPACE_DIR".to_owned())),
             outputs: Some(outputs),
-            ..RunRequest::default()
+            ..request
         };
         Ok(Prepared { warnings, ..self.order(request, trees, granted_to_none(&settings)) })
     }

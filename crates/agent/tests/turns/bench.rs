@@ -16,7 +16,7 @@ use metier_agent::turn::TurnLimits;
 use metier_agent::{Agent, AgentError, Library, LibraryError, LoadMode, Outcome, Task, stop};
 use metier_model::{Message, Model, ReplyPart, Request, Scripted};
 use metier_session::content::Attachment;
-use metier_session::{Event, MemoryStore, SessionKey, SessionStore};
+use metier_session::{Content, Event, MemoryStore, NewEvent, SessionKey, SessionStore};
 use metier_skill::discover::{Absence, Links, Root, Source};
 use metier_skill::files::DigestCache;
 use metier_skill::library::{self, Choices, Entry, LibraryOptions, Machine, Snapshot, TrustPolicy};
@@ -193,6 +193,25 @@ impl Bench {
     ) -> Result<Outcome, AgentError> {
         let (_stopper, stop) = stop();
         wait(self.agent(model).run(&self.key, task, watcher, &stop))
+    }
+
+    /// Goes on with what was interrupted, with an agent of its own, as after a restart.
+    pub(crate) fn resume(&self, script: &str) -> Done {
+        let model = Arc::new(Scripted::from_text(script).expect("a script"));
+        let (_stopper, stop) = stop();
+        let agent = self.agent(Arc::<Scripted>::clone(&model));
+        let outcome = wait(agent.resume(&self.key, unwatched(), &stop));
+        Done { outcome, requests: model.requests() }
+    }
+
+    /// Writes down what happened before the program was killed.
+    pub(crate) fn happened(&self, contents: impl IntoIterator<Item = Content>) {
+        let events = contents.into_iter().map(|content| NewEvent::new("default", content));
+        wait(async {
+            let session = self.store.create(&self.key).await?;
+            self.store.append(&session.at, session.seq, events.collect()).await
+        })
+        .expect("they are kept");
     }
 
     /// The same with nothing but words.

@@ -263,6 +263,12 @@ fn endings() -> Result<(), Failed> {
     );
     let unknown = (1..9).map(|it| calls(&[("nothing", json!({ "n": it }))])).collect::<String>();
     assert_eq!(bench.say("Guess.", &unknown).outcome?.ending, Ending::UnknownTools);
+    // Every run has its own name and duration, and is the same all the same.
+    let run = calls(&[("skill_run", json!({ "skill": "pdf", "command": "echo 1; exit 3" }))]);
+    assert_eq!(
+        bench.say("Insist.", &(calls(&[load("pdf")]) + &run.repeat(20))).outcome?.ending,
+        Ending::Looping { tool: "skill_run".to_owned() }
+    );
     bench.settings.limits.requests = 2;
     let done = bench.say("Hurry.", &again.repeat(3));
     assert_eq!(done.outcome?.ending, Ending::OutOfRequests);

@@ -6,6 +6,7 @@ mod flows;
 mod lasting;
 mod offline;
 mod prefix;
+mod resume;
 mod sets;
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -16,7 +17,8 @@ type Test = (&'static str, fn() -> Result<(), Failed>);
 fn main() {
     metier_sandbox::helper();
     let arguments = Arguments::from_args();
-    let tests = [flows::TESTS, lasting::TESTS, offline::TESTS, prefix::TESTS, sets::TESTS];
+    let tests =
+        [flows::TESTS, lasting::TESTS, offline::TESTS, prefix::TESTS, resume::TESTS, sets::TESTS];
     let trials =
         tests.iter().copied().flatten().map(|(name, test)| Trial::test(*name, *test)).collect();
     libtest_mimic::run(&arguments, trials).exit();

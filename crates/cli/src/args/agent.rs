@@ -23,7 +23,7 @@ pub(crate) struct RunArgs {
 }
 
 /// Who is asked, in which session, and with what.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct AgentArgs {
     /// The model to ask, as provider/name
     #[arg(long, value_name = "P/N")]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::args::{RunArgs, SessionsArgs, UsageArgs};
+use crate::args::{BenchArgs, DemoArgs, RunArgs, SessionsArgs, UsageArgs};
 
 /// A runtime for Agent Skills: find them, judge them, tell a model about them
 #[derive(Debug, Parser)]
@@ -80,6 +80,10 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Measure what requests cost, with the skills you have
+    Bench(BenchArgs),
+    /// See how something works, without a model
+    Demo(DemoArgs),
     /// Look at the settings
     Config {
         /// What to do.

@@ -1,9 +1,11 @@
 //! The command line.
 
 mod agent;
+mod bench;
 mod commands;
 
 pub(crate) use agent::{AgentArgs, RunArgs, SessionsArgs, SessionsCommand, UsageArgs};
+pub(crate) use bench::{BenchArgs, BenchCommand, DemoArgs, DemoCommand};
 pub(crate) use commands::{
     ArtifactsArgs, ArtifactsCommand, CatalogFormat, Cli, Color, Command, ConfigCommand, ExecArgs,
     ExecutorName, LintFormat, ReadArgs, ReferencePage, SkillsArgs, SkillsCommand, SourceArgs,

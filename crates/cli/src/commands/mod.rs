@@ -1,7 +1,9 @@
 //! The commands. Each takes what it needs and returns an exit code.
 
 mod artifacts;
+mod bench;
 mod config;
+mod demo;
 mod exec;
 mod files;
 mod format;
@@ -38,6 +40,8 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Run(arguments) => run::run(&arguments, context),
         Command::Sessions(arguments) => sessions::run(&arguments, context),
         Command::Usage(arguments) => sessions::usage(&arguments, context),
+        Command::Bench(arguments) => bench::run(&arguments, context),
+        Command::Demo(arguments) => demo::run(&arguments, context),
         Command::Exec(arguments) => exec::run(&arguments, context),
         Command::Read(arguments) => read::run(&arguments, context),
         Command::Artifacts(arguments) => artifacts::run(&arguments, context),

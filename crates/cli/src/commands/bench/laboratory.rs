@@ -1,0 +1,285 @@
+//! A place where the real agent works on what a script says, and leaves nothing behind.
+//!
+//! Agent, tools, sandbox and skills are those of `metier run`. Sessions are in memory, everything else is in a
+//! folder that goes away, and the model replies from a script, or is a real one.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use metier_agent::agent::unwatched;
+use metier_agent::conversation::{Layout, Placement};
+use metier_agent::texts::Texts;
+use metier_agent::{Agent, AgentError, LoadMode, LoadRequest, Task, stop};
+use metier_model::{Message, Model, Request, Scripted};
+use metier_session::{Content, Event, MAX_PAGE, MemoryStore, SessionKey};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::args::{AgentArgs, ExecutorName, SourceArgs};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::library::Skills;
+use crate::runs::{APP, USER, block_on};
+
+/// The tool whose answers differ from run to run.
+const RUN_TOOL: &str = "skill_run";
+/// A name that a run could have.
+const SOME_RUN: &str = "01a1e3558a81773abbb3f9728896b4e8";
+/// Says how long a run took.
+const TOOK: &str = "\"duration_ms\":";
+/// Tokens that fit into the model: nothing is ever summarised.
+const ROOM: usize = 1 << 40;
+
+/// A call of a tool.
+#[derive(Clone, Debug)]
+pub(in crate::commands) struct Call {
+    /// The tool.
+    pub tool: &'static str,
+    /// Its arguments.
+    pub arguments: Value,
+}
+
+/// What a person says, and what a scripted model does about it.
+#[derive(Clone, Debug, Default)]
+pub(in crate::commands) struct Turn {
+    /// The words.
+    pub words: String,
+    /// Skills that are loaded with them.
+    pub loads: Vec<LoadRequest>,
+    /// Calls, one a reply; an answer follows.
+    pub calls: Vec<Call>,
+}
+
+/// How the agent is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::commands) struct Setup {
+    /// How long a skill stays loaded.
+    pub mode: LoadMode,
+    /// Where its text goes.
+    pub placement: Placement,
+}
+
+/// What is left of a session.
+#[derive(Debug)]
+pub(in crate::commands) struct Take {
+    /// What the model was sent; empty with a real one.
+    pub requests: Vec<Request>,
+    /// What happened.
+    pub events: Vec<Event>,
+    /// The texts that requests were made of.
+    pub texts: Arc<dyn Texts>,
+    /// The agent's name, which the state depends on.
+    pub agent: String,
+    /// What requests depended on.
+    pub layout: Layout,
+}
+
+/// The place.
+#[derive(Debug)]
+pub(in crate::commands) struct Laboratory {
+    context: Context,
+    skills: Arc<Skills>,
+    agent: String,
+    sessions: Cell<usize>,
+    _folder: TempDir,
+}
+
+impl Laboratory {
+    /// A place with the skills that a command sees.
+    ///
+    /// # Errors
+    ///
+    /// When there is no room for it, or a filter cannot be read.
+    pub(in crate::commands) fn new(
+        context: &Context,
+        sources: &SourceArgs,
+    ) -> Result<Self, Failure> {
+        // Programs that run as somebody else must get through to their folder.
+        let folder =
+            tempfile::Builder::new().permissions(Permissions::from_mode(0o711)).tempdir()?;
+        let skills = Arc::new(Skills::find(context, sources)?);
+        let mut context = context.clone();
+        let state = folder.path().to_string_lossy().into_owned();
+        context.environment.variables.insert("METIER_HOME".to_owned(), state);
+        context.settings.values.remove("workspace.folder");
+        let agent = sources.agent.clone();
+        Ok(Self { context, skills, agent, sessions: Cell::new(0), _folder: folder })
+    }
+
+    /// The skills.
+    pub(in crate::commands) fn skills(&self) -> &Arc<Skills> {
+        &self.skills
+    }
+
+    /// Does some turns with a model that follows the script.
+    ///
+    /// # Errors
+    ///
+    /// When a turn fails, or a call that is not a command.
+    pub(in crate::commands) fn rehearse(
+        &self,
+        turns: &[Turn],
+        setup: Setup,
+    ) -> Result<Take, Failure> {
+        let model = Arc::new(Scripted::from_text(&script(turns))?);
+        let mut take = self.play(turns, setup, Arc::<Scripted>::clone(&model))??;
+        take.requests = model.requests();
+        take.requests.iter_mut().for_each(steady);
+        match take.events.iter().find_map(failed_lookup) {
+            Some(why) => Err(Failure::new(format!("the script does not fit the skills: {why}"))),
+            None => Ok(take),
+        }
+    }
+
+    /// Does some turns with a real model, which may do as it likes.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such model; inside, when a turn fails.
+    pub(in crate::commands) fn perform(
+        &self,
+        turns: &[Turn],
+        setup: Setup,
+        model: &str,
+    ) -> Result<Result<Take, AgentError>, Failure> {
+        let model = self.context.model(Some(model), &self.skills)?;
+        self.play(turns, setup, model)
+    }
+
+    fn play(
+        &self,
+        turns: &[Turn],
+        setup: Setup,
+        model: Arc<dyn Model>,
+    ) -> Result<Result<Take, AgentError>, Failure> {
+        let agent = self.agent(setup, model)?;
+        self.sessions.set(self.sessions.get() + 1);
+        let key = SessionKey::new(APP, USER, &format!("take-{}", self.sessions.get()))?;
+        block_on(async {
+            let (_stopper, stop) = stop();
+            for turn in turns {
+                let (text, loads) = (turn.words.clone(), turn.loads.clone());
+                let task = Task { text, loads, attachments: Vec::new() };
+                if let Err(error) = agent.run(&key, task, unwatched(), &stop).await {
+                    return Ok(Err(error));
+                }
+            }
+            let events = events(&agent, &key).await?;
+            let (texts, layout) = (agent.texts, agent.settings.prompt.layout);
+            Ok(Ok(Take { requests: Vec::new(), events, texts, agent: agent.name, layout }))
+        })
+    }
+
+    fn agent(&self, setup: Setup, model: Arc<dyn Model>) -> Result<Agent, Failure> {
+        let wanted = AgentArgs {
+            model: Some("offline".to_owned()),
+            executor: Some(ExecutorName::Sandbox),
+            tools: Some("full".to_owned()),
+            sources: SourceArgs { agent: self.agent.clone(), ..SourceArgs::default() },
+            ..AgentArgs::default()
+        };
+        let mut agent = self.context.agent(&wanted, Arc::clone(&self.skills))?;
+        model.name().clone_into(&mut agent.model_name);
+        agent.model = model;
+        agent.sessions = Arc::new(MemoryStore::new());
+        agent.settings.mode = setup.mode;
+        agent.settings.prompt.layout.placement = setup.placement;
+        agent.settings.max_loaded_skills = None;
+        agent.settings.context_tokens = ROOM;
+        Ok(agent)
+    }
+}
+
+impl Drop for Laboratory {
+    /// Staged skills are read-only, so that the folder cannot just be removed.
+    fn drop(&mut self) {
+        if let Ok(workspaces) = self.context.workspaces() {
+            let _left = workspaces.remove_unused(Duration::ZERO);
+            let _left = workspaces.remove_unused_content(Duration::ZERO, &BTreeSet::new());
+        }
+    }
+}
+
+async fn events(agent: &Agent, key: &SessionKey) -> Result<Vec<Event>, Failure> {
+    let mut events: Vec<Event> = Vec::new();
+    let Some(session) = agent.sessions.get(key).await? else { return Ok(events) };
+    loop {
+        let after = events.last().map_or(0, |event| event.seq);
+        let page = agent.sessions.events(&session.at, after, MAX_PAGE).await?;
+        if page.is_empty() {
+            return Ok(events);
+        }
+        events.extend(page);
+    }
+}
+
+/// The replies of a scripted model, a line each.
+fn script(turns: &[Turn]) -> String {
+    let call = |call: &Call| json!({ "name": call.tool, "arguments": call.arguments });
+    let replies = turns.iter().flat_map(|turn| {
+        let calls = turn.calls.iter().map(move |it| json!({ "calls": [call(it)] }));
+        calls.chain([json!({ "text": "Done." })])
+    });
+    replies.map(|reply| format!("{reply}\n")).collect()
+}
+
+/// What a tool said that failed though it is no command.
+fn failed_lookup(event: &Event) -> Option<&str> {
+    match &event.content {
+        Content::ToolResponse(it) if it.is_error && it.tool != RUN_TOOL => Some(&it.text),
+        _ => None,
+    }
+}
+
+/// Replaces what differs from run to run: the name of a run, and the time it took.
+pub(super) fn steady(request: &mut Request) {
+    for message in &mut request.messages {
+        if let Message::ToolResult { name, text, .. } = message
+            && name == RUN_TOOL
+        {
+            if let Some(run) = between(text, "{\"run\":\"", '"') {
+                *text = text.replace(&run, SOME_RUN);
+            }
+            if let Some(took) = between(text, TOOK, ',') {
+                *text = text.replacen(&format!("{TOOK}{took},"), &format!("{TOOK}10,"), 1);
+            }
+        }
+    }
+}
+
+/// What stands after a text, up to a character.
+fn between(text: &str, before: &str, after: char) -> Option<String> {
+    let (_, rest) = text.split_once(before)?;
+    rest.split_once(after).map(|(found, _)| found.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_from_run_to_run_is_replaced_wherever_it_stands() {
+        let result = |name: &str, text: &str| Message::ToolResult {
+            call_id: "a".to_owned(),
+            name: name.to_owned(),
+            text: text.to_owned(),
+            is_error: false,
+        };
+        let text =
+            r#"{"run":"abc","stdout":"x","duration_ms":1234,"writable":["/runs/abc/files"]}"#;
+        let messages =
+            vec![result(RUN_TOOL, text), result("read_file", text), result(RUN_TOOL, "no")];
+        let mut request = Request { messages, ..Request::default() };
+        steady(&mut request);
+        let expected = format!(
+            r#"{{"run":"{SOME_RUN}","stdout":"x","duration_ms":10,"writable":["/runs/{SOME_RUN}/files"]}}"#
+        );
+        let expected =
+            [result(RUN_TOOL, &expected), result("read_file", text), result(RUN_TOOL, "no")];
+        assert_eq!(request.messages, expected);
+    }
+}

@@ -1,0 +1,254 @@
+//! A page for browsers: charts with their numbers in tables beside them.
+//!
+//! It is one file that needs nothing else: no script, no font, no address. It follows the light or dark
+//! of whoever reads it, fits a phone, and every chart says in words what it shows. It is well-formed XML too.
+
+use super::live::{Live, Paid};
+use super::{grouped, percent};
+
+/// How the page looks.
+const STYLE: &str = include_str!("page.css");
+
+/// Units of a chart's own, of which a phone shows about as many as it has points.
+const WIDTH: usize = 360;
+/// What a bar takes with its label.
+const ROW: usize = 46;
+const BAR: usize = 18;
+/// Where labels stand above a bar.
+const LABEL: usize = 13;
+
+/// A page.
+#[derive(Clone, Debug)]
+pub(super) struct Page {
+    /// What it is about.
+    pub title: String,
+    /// What comes of it.
+    pub lead: String,
+    /// The charts.
+    pub sections: Vec<Section>,
+    /// How to read it.
+    pub notes: Vec<String>,
+}
+
+/// A chart and its table.
+#[derive(Clone, Debug)]
+pub(super) struct Section {
+    /// What it is about.
+    pub heading: String,
+    /// More about it.
+    pub note: String,
+    /// What bars show.
+    pub chart: String,
+    /// The bars.
+    pub bars: Vec<Bar>,
+    /// Headings of the table; the first column has names.
+    pub columns: Vec<String>,
+    /// Its rows.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// A bar.
+#[derive(Clone, Debug)]
+pub(super) struct Bar {
+    /// What it is.
+    pub label: String,
+    /// How long it is.
+    pub value: usize,
+    /// Whether it is what the others are compared with.
+    pub is_ours: bool,
+}
+
+impl Page {
+    /// The whole page.
+    pub(super) fn render(&self) -> String {
+        let sections: Vec<String> =
+            self.sections.iter().enumerate().map(|(at, section)| section.render(at)).collect();
+        let notes: String =
+            self.notes.iter().map(|note| format!("<li>{}</li>\n", safe(note))).collect();
+        let (title, lead) = (safe(&self.title), safe(&self.lead));
+        let (style, sections) = (STYLE.trim_end(), sections.concat());
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+             <title>{title}</title>\n<style>\n{style}\n</style>\n</head>\n<body>\n<main>\n\
+             <h1>{title}</h1>\n<p class=\"lead\">{lead}</p>\n{sections}\
+             <section>\n<h2>How to read this</h2>\n<ul>\n{notes}</ul>\n</section>\n\
+             </main>\n</body>\n</html>\n"
+        )
+    }
+}
+
+impl Section {
+    /// What a provider was paid for.
+    pub(super) fn live(live: &Live) -> Self {
+        let name = |paid: &Paid| format!("{}, {}", paid.case, paid.layout);
+        let bar = |paid: &Paid| Bar {
+            label: name(paid),
+            value: paid.uncached_tokens,
+            is_ours: matches!(paid.layout.as_str(), "tool_result" | "progressive"),
+        };
+        let row = |paid: &Paid| {
+            let share = if paid.error.is_some() { "–".to_owned() } else { percent(paid.share()) };
+            [name(paid)].into_iter().chain(paid.cells()).chain([share]).collect()
+        };
+        let columns =
+            ["case and layout", "requests", "prompt", "cached", "uncached", "written", "share"];
+        Self {
+            heading: format!("The same with {}", live.model),
+            note:
+                "Tokens by the provider's own count; the model decides how many requests it takes."
+                    .to_owned(),
+            chart: "uncached tokens".to_owned(),
+            bars: live.paid.iter().filter(|paid| paid.error.is_none()).map(bar).collect(),
+            columns: columns.map(str::to_owned).into(),
+            rows: live.paid.iter().map(row).collect(),
+        }
+    }
+
+    fn render(&self, number: usize) -> String {
+        let (heading, note) = (safe(&self.heading), safe(&self.note));
+        format!(
+            "<section>\n<h2>{heading}</h2>\n<p class=\"note\">{note}</p>\n<div class=\"pair\">\n\
+             {}{}</div>\n</section>\n",
+            self.chart(number),
+            self.table(),
+        )
+    }
+
+    fn chart(&self, number: usize) -> String {
+        let largest = self.bars.iter().map(|bar| bar.value).max().unwrap_or_default().max(1);
+        let bars: Vec<String> =
+            self.bars.iter().enumerate().map(|(at, bar)| bar.render(at * ROW, largest)).collect();
+        let spoken: Vec<String> =
+            self.bars.iter().map(|bar| format!("{} {}", bar.label, grouped(bar.value))).collect();
+        let height = (self.bars.len() * ROW).max(1);
+        format!(
+            "<figure>\n<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-labelledby=\"t{number} d{number}\">\n\
+             <title id=\"t{number}\">{}: {}</title>\n<desc id=\"d{number}\">{}</desc>\n{}</svg>\n\
+             <figcaption>{}</figcaption>\n</figure>\n",
+            safe(&self.heading),
+            safe(&self.chart),
+            safe(&spoken.join(", ")),
+            bars.concat(),
+            safe(&self.chart),
+        )
+    }
+
+    fn table(&self) -> String {
+        let heads: String =
+            self.columns.iter().map(|it| format!("<th scope=\"col\">{}</th>", safe(it))).collect();
+        let rows: String = self.rows.iter().map(|row| table_row(row)).collect();
+        format!(
+            "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">\n<table>\n\
+             <thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
+            safe(&format!("numbers: {}", self.heading)),
+        )
+    }
+}
+
+fn table_row(cells: &[String]) -> String {
+    let cell = |(at, text): (usize, &String)| match at {
+        0 => format!("<th scope=\"row\">{}</th>", safe(text)),
+        _ => format!("<td>{}</td>", safe(text)),
+    };
+    format!("<tr>{}</tr>\n", cells.iter().enumerate().map(cell).collect::<String>())
+}
+
+impl Bar {
+    fn render(&self, top: usize, largest: usize) -> String {
+        let length = (self.value * WIDTH).div_ceil(largest);
+        let class = if self.is_ours { "bar ours" } else { "bar" };
+        let (label, value) = (safe(&self.label), grouped(self.value));
+        let (base, bar) = (top + LABEL, top + LABEL + 7);
+        format!(
+            "<text class=\"label\" x=\"0\" y=\"{base}\">{label}</text>\
+             <text class=\"value\" x=\"{WIDTH}\" y=\"{base}\">{value}</text>\
+             <rect class=\"track\" x=\"0\" y=\"{bar}\" width=\"{WIDTH}\" height=\"{BAR}\" rx=\"3\"/>\
+             <rect class=\"{class}\" x=\"0\" y=\"{bar}\" width=\"{length}\" height=\"{BAR}\" rx=\"3\"/>\n"
+        )
+    }
+}
+
+/// Text of others that cannot become part of the page's own.
+fn safe(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            // What a browser would take for a control, or XML forbids.
+            other if other.is_control() => safe.push('\u{fffd}'),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(name: &str) -> Page {
+        let section = Section {
+            heading: name.to_owned(),
+            note: name.to_owned(),
+            chart: "tokens".to_owned(),
+            bars: vec![
+                Bar { label: name.to_owned(), value: 1500, is_ours: false },
+                Bar { label: "ours".to_owned(), value: 0, is_ours: true },
+            ],
+            columns: vec!["layout".to_owned(), "tokens".to_owned()],
+            rows: vec![vec![name.to_owned(), "1 500".to_owned()]],
+        };
+        let (title, lead) = (name.to_owned(), name.to_owned());
+        Page { title, lead, sections: vec![section], notes: vec![name.to_owned()] }
+    }
+
+    /// Elements that are open at the end, or closed though they were not open.
+    fn unbalanced(page: &str) -> Vec<String> {
+        let mut open: Vec<String> = Vec::new();
+        for tag in page.trim_start_matches("<!DOCTYPE html>").split('<').skip(1) {
+            let tag = tag.split('>').next().unwrap_or_default();
+            let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap_or_default();
+            if tag.starts_with('/') {
+                match open.pop() {
+                    Some(last) if last == name => {}
+                    last => open.extend(last.into_iter().chain([format!("/{name}")])),
+                }
+            } else if !tag.ends_with('/') {
+                open.push(name.to_owned());
+            }
+        }
+        open
+    }
+
+    #[test]
+    fn a_page_closes_what_it_opens_and_names_no_address() {
+        let page = page("a skill").render();
+        assert_eq!(unbalanced(&page), [""; 0], "{page}");
+        for word in ["http", "//", "src=", "href=", "url(", "@import", "<script"] {
+            assert!(!page.contains(word), "{word}");
+        }
+        assert!(page.contains("prefers-color-scheme: dark") && page.contains("viewport"), "{page}");
+    }
+
+    #[test]
+    fn names_of_skills_cannot_become_part_of_the_page() {
+        let page = page("\"><script>alert('x')</script>\u{1b}<b>&").render();
+        assert!(
+            !page.contains("<script") && !page.contains("<b>") && !page.contains('\u{1b}'),
+            "{page}"
+        );
+        assert!(page.contains("&lt;script&gt;") && page.contains("&amp;"), "{page}");
+    }
+
+    #[test]
+    fn the_longest_bar_is_as_wide_as_the_chart_and_nothing_is_no_bar() {
+        let page = page("x").render();
+        assert!(page.contains("class=\"bar\" x=\"0\" y=\"20\" width=\"360\""), "{page}");
+        assert!(page.contains("class=\"bar ours\" x=\"0\" y=\"66\" width=\"0\""), "{page}");
+    }
+}

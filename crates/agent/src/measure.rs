@@ -3,8 +3,9 @@
 //! Providers keep what a request begins with and charge little for it when the next one begins with the
 //! same bytes. They read a request as tools, system text, messages, in this order, whatever its format
 //! puts first. So a request is taken apart in that order, and what stands after the first byte that
-//! differs from the request before is new. The smallest block that a provider keeps, and for how long,
-//! are not looked at.
+//! differs from the request before is new. A provider that keeps what older requests began with may find
+//! more: what none of them has is counted apart. The smallest block that a provider keeps, and for how
+//! long, are not looked at.
 
 use std::collections::HashMap;
 
@@ -21,6 +22,8 @@ pub struct Cost {
     pub prompt_tokens: usize,
     /// What the request before did not begin with; all of the first.
     pub uncached_tokens: usize,
+    /// What no request before began with: uncached still if a provider forgot nothing.
+    pub unseen_tokens: usize,
 }
 
 impl Cost {
@@ -29,13 +32,15 @@ impl Cost {
         self.requests += more.requests;
         self.prompt_tokens += more.prompt_tokens;
         self.uncached_tokens += more.uncached_tokens;
+        self.unseen_tokens += more.unseen_tokens;
     }
 }
 
 /// Measures the requests of a session, one after the other.
 #[derive(Debug, Default)]
 pub struct Meter {
-    before: Vec<String>,
+    /// The parts of every request so far.
+    before: Vec<Vec<String>>,
     /// Counts of parts that were seen already; requests have most of them in common.
     counted: HashMap<String, usize>,
 }
@@ -54,17 +59,22 @@ impl Meter {
     pub fn measure(&mut self, request: &Request) -> Cost {
         let parts = parts(request);
         let counts: Vec<usize> = parts.iter().map(|part| self.count(part)).collect();
-        let same = parts.iter().zip(&self.before).take_while(|(part, before)| part == before);
-        let same = same.count();
-        let uncached: usize = match (parts.get(same), self.before.get(same)) {
-            (Some(part), Some(before)) => {
-                let changed = tokens::count(&part[common_prefix(part, before)..]);
-                changed + counts[same + 1..].iter().sum::<usize>()
+        let new = |before: &Vec<String>| {
+            let same = parts.iter().zip(before).take_while(|(part, before)| part == before);
+            let same = same.count();
+            match (parts.get(same), before.get(same)) {
+                (Some(part), Some(before)) => {
+                    let changed = tokens::count(&part[common_prefix(part, before)..]);
+                    changed + counts[same + 1..].iter().sum::<usize>()
+                }
+                _ => counts[same..].iter().sum(),
             }
-            _ => counts[same..].iter().sum(),
         };
-        self.before = parts;
-        Cost { requests: 1, prompt_tokens: counts.iter().sum(), uncached_tokens: uncached }
+        let prompt_tokens = counts.iter().sum();
+        let uncached_tokens = self.before.last().map_or(prompt_tokens, new);
+        let unseen_tokens = self.before.iter().map(new).min().unwrap_or(prompt_tokens);
+        self.before.push(parts);
+        Cost { requests: 1, prompt_tokens, uncached_tokens, unseen_tokens }
     }
 
     fn count(&mut self, part: &str) -> usize {
@@ -153,7 +163,23 @@ mod tests {
     fn the_first_request_is_new_as_a_whole() {
         let cost = Meter::total([&request("Be kind.", &["Hello there."])]);
         let count = tokens::count("system\nBe kind.\n") + tokens::count("user\nHello there.\n");
-        assert_eq!(cost, Cost { requests: 1, prompt_tokens: count, uncached_tokens: count });
+        let [prompt_tokens, uncached_tokens, unseen_tokens] = [count; 3];
+        assert_eq!(cost, Cost { requests: 1, prompt_tokens, uncached_tokens, unseen_tokens });
+    }
+
+    #[test]
+    fn what_an_older_request_began_with_is_uncached_but_not_unseen() {
+        let long = "words of a long system text ".repeat(20);
+        let other = format!("{long} and of a skill");
+        let mut meter = Meter::default();
+        let costs: Vec<Cost> = [&long, &other, &long]
+            .iter()
+            .map(|system| meter.measure(&request(system, &["one", "two"])))
+            .collect();
+        let message = tokens::count("user\none\n") + tokens::count("user\ntwo\n");
+        assert_eq!(costs[2].uncached_tokens, tokens::count("\n") + message);
+        assert_eq!(costs[2].unseen_tokens, 0);
+        assert_eq!(costs[1].uncached_tokens, costs[1].unseen_tokens);
     }
 
     #[test]

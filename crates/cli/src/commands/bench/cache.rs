@@ -16,7 +16,7 @@ use super::{Report, grouped, number, percent, share};
 use crate::args::BenchArgs;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{Align, Column, Table, counted, plain, style, styled};
+use crate::output::{Align, Column, Table, counted, plain, style, styled, wrapped};
 
 /// The layouts, with what each does.
 const SYSTEM: &str = "system";
@@ -34,8 +34,9 @@ const LAYOUTS: [(&str, &str); 4] = [
 ];
 /// What is counted.
 const COUNTED: &str = "Uncached is what stands after the first byte in which a request differs from the one \
-    before it, tools, system text and messages in this order; of the first request it is everything. What a provider \
-    keeps at least, and for how long, is not looked at.";
+    before it, tools, system text and messages in this order; of the first request it is everything. Unseen is \
+    what no earlier request of the session began with: all that is uncached at a provider that forgets nothing. The \
+    smallest block that a provider keeps, and for how long, is not looked at.";
 
 /// What was measured.
 #[derive(Clone, Debug, Serialize)]
@@ -146,7 +147,11 @@ impl CacheReport {
         } else {
             String::new()
         };
-        format!("of all layouts {OURS} has the fewest uncached tokens in {ours} of {all}{shared}")
+        let unseen = self.cases.iter().filter(|case| case.has_fewest_unseen()).count();
+        format!(
+            "of all layouts {OURS} has the fewest uncached tokens in {ours} of {all}{shared}, and the fewest unseen ones \
+             in {unseen}"
+        )
     }
 
     /// What that costs: text that stays makes prompts longer.
@@ -170,7 +175,8 @@ impl CacheReport {
 impl Report for CacheReport {
     fn print(&self, context: &Context) {
         let text = |heading, fills| Column { heading, align: Align::Left, fills };
-        let numbers = ["REQUESTS", "PROMPT", "UNCACHED", "SHARE", "OF SYSTEM"].map(number);
+        let numbers =
+            ["REQUESTS", "PROMPT", "UNCACHED", "SHARE", "OF SYSTEM", "UNSEEN"].map(number);
         let mut table =
             Table::new(&[&[text("CASE", true), text("LAYOUT", false)], &numbers[..]].concat());
         for case in &self.cases {
@@ -178,7 +184,7 @@ impl Report for CacheReport {
                 let title = if at == 0 { case.title.to_owned() } else { String::new() };
                 let is_lowest = case.lowest.contains(&layout.layout);
                 let uncached = if is_lowest { style::GOOD } else { Style::new() };
-                let [requests, prompt, fresh, share, of_system] = layout.cells();
+                let [requests, prompt, fresh, share, of_system, unseen] = layout.cells();
                 table.row(vec![
                     (style::NAME, title),
                     (
@@ -190,6 +196,7 @@ impl Report for CacheReport {
                     (uncached, fresh),
                     (style::DIM, share),
                     (uncached, of_system),
+                    (style::DIM, unseen),
                 ]);
             }
         }
@@ -206,6 +213,7 @@ impl Report for CacheReport {
         }
         output.say(&format!("\n{}; tokens counted with {}", self.verdict(), self.tokenizer));
         output.say(&self.price());
+        output.say(&styled(style::DIM, format!("\n{}", wrapped(COUNTED, output.width()))));
         if let Some(live) = &self.live {
             live.print(context);
         }
@@ -226,6 +234,12 @@ impl Report for CacheReport {
 }
 
 impl Measured {
+    fn has_fewest_unseen(&self) -> bool {
+        let ours = self.layouts.iter().find(|it| it.layout == OURS);
+        let fewest = self.layouts.iter().map(|it| it.cost.unseen_tokens).min();
+        ours.map(|it| it.cost.unseen_tokens) == fewest
+    }
+
     /// What took part in it.
     fn about(&self) -> String {
         let skills = self.skills.join(", ");
@@ -247,7 +261,7 @@ impl Measured {
             note: format!("{}: {}", counted(self.turns, "turn"), self.about()),
             chart: "uncached tokens".to_owned(),
             bars: self.layouts.iter().map(bar).collect(),
-            columns: ["layout", "requests", "prompt", "uncached", "share", "of system"]
+            columns: ["layout", "requests", "prompt", "uncached", "share", "of system", "unseen"]
                 .map(str::to_owned)
                 .into(),
             rows: self.layouts.iter().map(row).collect(),
@@ -256,9 +270,10 @@ impl Measured {
 }
 
 impl InLayout {
-    fn cells(&self) -> [String; 5] {
-        let [requests, prompt, uncached] =
-            [self.cost.requests, self.cost.prompt_tokens, self.cost.uncached_tokens].map(grouped);
-        [requests, prompt, uncached, percent(self.share), percent(self.of_system)]
+    fn cells(&self) -> [String; 6] {
+        let Cost { requests, prompt_tokens, uncached_tokens, unseen_tokens } = self.cost;
+        let [requests, prompt, uncached, unseen] =
+            [requests, prompt_tokens, uncached_tokens, unseen_tokens].map(grouped);
+        [requests, prompt, uncached, percent(self.share), percent(self.of_system), unseen]
     }
 }

@@ -67,18 +67,18 @@ pub(super) fn cases(known: &[Known]) -> Vec<Case> {
     let one = preferred(known, "internal-comms").unwrap_or(by_docs[0]);
     let many = preferred(known, "mcp-builder").unwrap_or(by_docs[0]);
     let mut cases = vec![
-        case("one-skill", "a skill, a doc, a command", vec![with_doc(one)], &[one]),
-        case("docs-one-by-one", "docs added one by one", vec![doc_by_doc(many)], &[many]),
+        case("one-skill", "skill, doc, command", vec![with_doc(one)], &[one]),
+        case("docs-one-by-one", "docs one by one", vec![doc_by_doc(many)], &[many]),
     ];
     if let Some(pair) = pair(known) {
         let turn = both(&pair.each_ref().map(|it| it.name.as_str()));
-        cases.push(case("two-skills", "two skills in one turn", vec![turn], &pair));
+        cases.push(case("two-skills", "two skills, one turn", vec![turn], &pair));
         let new: Vec<&Known> = known.iter().take(TURNS).collect();
         let turns = new.iter().map(|it| with_command(&it.name)).collect();
-        cases.push(case("new-skill-each-turn", "a new skill in each turn", turns, &new));
+        cases.push(case("new-skill-each-turn", "new skill each turn", turns, &new));
     }
     let turns = vec![with_command(&many.name); TURNS];
-    cases.push(case("same-skill-again", "the same skill in each turn", turns, &[many]));
+    cases.push(case("same-skill-again", "same skill each turn", turns, &[many]));
     cases
 }
 

@@ -33,11 +33,10 @@ fn without_figures(outcome: &Outcome) -> String {
     outcome.to_string().chars().map(digit).collect()
 }
 
-/// The cases of a report, each with the uncached tokens of its layouts.
-fn uncached(report: &Value) -> Vec<(String, Vec<(String, u64)>)> {
+/// The cases of a report, each with the uncached or the unseen tokens of its layouts.
+fn counted(report: &Value, field: &str) -> Vec<(String, Vec<(String, u64)>)> {
     let text = |value: &Value| value.as_str().expect("text").to_owned();
-    let layout =
-        |it: &Value| (text(&it["layout"]), it["uncached_tokens"].as_u64().expect("a number"));
+    let layout = |it: &Value| (text(&it["layout"]), it[field].as_u64().expect("a number"));
     let case = |it: &Value| {
         let layouts = it["layouts"].as_array().expect("layouts");
         (text(&it["name"]), layouts.iter().map(layout).collect())
@@ -66,7 +65,8 @@ fn token_report_prints_what_is_saved() {
 
 #[test]
 fn text_that_stays_is_sent_anew_least_often() {
-    let measured = uncached(&printed(&run_own(&with_skills(), "bench prompt-cache --json")));
+    let outcome = run_own(&with_skills(), "bench prompt-cache --json");
+    let measured = counted(&printed(&outcome), "uncached_tokens");
     assert_eq!(measured.len(), 5);
     for (case, layouts) in &measured {
         let ours = layouts.last().expect("four layouts");
@@ -210,9 +210,10 @@ fn a_prompt_that_does_not_fit_is_a_line_and_not_the_end() {
 fn on_real_skills_text_that_stays_is_lowest_and_half_of_system_when_a_skill_comes_again() {
     let Some(folder) = corpus("bench prompt-cache on real skills") else { return };
     let outcome = about(&environment(), &folder.join("anthropic"), &["prompt-cache", "--json"]);
-    let measured = uncached(&printed(&outcome));
+    let printed = printed(&outcome);
+    let measured = counted(&printed, "uncached_tokens");
     assert_eq!(measured.len(), 5);
-    for (case, layouts) in &measured {
+    for (case, layouts) in measured.iter().chain(&counted(&printed, "unseen_tokens")) {
         report("bench prompt-cache", &format!("{case}: {layouts:?}"));
         let ours = layouts[3].1;
         assert!(layouts[..3].iter().all(|it| ours <= it.1), "{case}: {layouts:?}");

@@ -3,12 +3,12 @@
 //! Redirects, size and total time are handled here and in `download`, not by the HTTP library, so
 //! that each refusal has its own error.
 
-use std::sync::Once;
 use std::time::Duration;
 
 use reqwest::{Proxy, redirect};
 
 use crate::NetError;
+use crate::roots;
 
 /// What the client may spend, and the way out.
 ///
@@ -54,10 +54,10 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Fails if the proxy is not a URL or the system's certificates cannot be used.
+    /// Fails if the proxy is not a URL.
     pub fn new(options: &ClientOptions<'_>) -> Result<Self, NetError> {
-        choose_cryptography();
         let mut builder = reqwest::Client::builder()
+            .tls_backend_preconfigured(roots::tls())
             .user_agent(USER_AGENT)
             .connect_timeout(options.connect_timeout)
             .redirect(redirect::Policy::none())
@@ -81,13 +81,3 @@ impl Client {
 }
 
 const USER_AGENT: &str = concat!("metier/", env!("CARGO_PKG_VERSION"));
-
-/// Names the implementation of TLS's cryptography, which `rustls` leaves to the program.
-///
-/// If the program has chosen another one already, that choice stays.
-fn choose_cryptography() {
-    static CHOSEN: Once = Once::new();
-    CHOSEN.call_once(|| {
-        let _already_chosen = rustls::crypto::ring::default_provider().install_default();
-    });
-}

@@ -12,6 +12,7 @@ mod download;
 mod error;
 mod location;
 mod post;
+mod roots;
 
 #[cfg(test)]
 mod post_tests;

@@ -10,6 +10,7 @@ mod flows;
 mod measured;
 mod prefix;
 mod requests;
+mod secure;
 mod sessions;
 mod settings;
 mod streams;

@@ -1,0 +1,95 @@
+//! A provider that is asked over TLS: who may answer, and who is refused.
+//!
+//! The certificates in `fixtures/tls` were made for this test; no system knows their authority.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::thread;
+
+use metier_testkit::{Outcome, TestEnv};
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+use super::bench::with_skill;
+use crate::compact;
+
+const AUTHORITY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tls/authority.pem");
+const CERTIFICATE: &[u8] = include_bytes!("../../fixtures/tls/server.pem");
+const KEY: &[u8] = include_bytes!("../../fixtures/tls/server.key");
+
+/// A reply in chat completions.
+const ANSWER: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Yes.\"}}]}\n\n\
+    data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n\
+    data: [DONE]\n\n";
+
+/// Answers whoever believes that this is `localhost`, and gives the port.
+fn start() -> u16 {
+    let certificate = CertificateDer::from_pem_slice(CERTIFICATE).expect("a certificate");
+    let key = PrivateKeyDer::from_pem_slice(KEY).expect("a key");
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .expect("the key is that of the certificate");
+    let config = Arc::new(config);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let connection = ServerConnection::new(Arc::clone(&config)).expect("a connection");
+            let mut stream = StreamOwned::new(connection, stream);
+            let mut request = Vec::new();
+            let mut piece = [0; 4096];
+            // One that does not believe us hangs up. The task is the last thing in a request.
+            while !request.windows(4).any(|window| window == b"ask?") {
+                match stream.read(&mut piece) {
+                    Ok(length) if length > 0 => request.extend_from_slice(&piece[..length]),
+                    _ => break,
+                }
+            }
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
+            let length = ANSWER.len();
+            let _hung_up = write!(stream, "{head}Content-Length: {length}\r\n\r\n{ANSWER}");
+            let _hung_up = stream.flush();
+        }
+    });
+    port
+}
+
+fn ask(env: TestEnv, host: &str) -> Outcome {
+    let port = start();
+    let env = env
+        .with_variable("OPENAI_BASE_URL", &format!("https://{host}:{port}/v1"))
+        .with_variable("OPENAI_API_KEY", "sk-test-0123456789");
+    env.run(["run", "ask?", "--no-skills", "--model", "openai/test"])
+}
+
+#[test]
+fn a_provider_whose_authority_the_system_knows_answers() {
+    let outcome = ask(with_skill().with_variable("SSL_CERT_FILE", AUTHORITY), "localhost");
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (0, "Yes.\n"), "{outcome}");
+}
+
+#[test]
+fn a_provider_that_cannot_prove_who_it_is_gets_no_request() {
+    let known = || with_skill().with_variable("SSL_CERT_FILE", AUTHORITY);
+    let alone = with_skill()
+        .with_variable("SSL_CERT_FILE", "/nonexistent")
+        .with_variable("SSL_CERT_DIR", "/nonexistent");
+    let cases = [
+        ("invalid peer certificate: UnknownIssuer", with_skill(), "localhost"),
+        ("certificate not valid for name \"127.0.0.1\"", known(), "127.0.0.1"),
+        ("No CA certificates were loaded from the system", alone, "localhost"),
+    ];
+    for (reason, env, host) in cases {
+        let outcome = ask(env, host);
+        assert!(outcome.code == 1 && outcome.stdout.is_empty(), "{outcome}");
+        let told = compact(&outcome);
+        assert!(told.contains(&format!("cannot reach `{host}:")), "{told}");
+        assert!(told.contains(reason), "{told}");
+    }
+}

@@ -97,3 +97,19 @@ fn the_model_is_the_one_named_then_that_of_the_settings_then_that_of_a_key() {
     env.write("project/.metier/config.toml", "[agent]\nmodel = \"openai/evil\"\n");
     assert_eq!(ask(&[]), "small Bearer k-local-1");
 }
+
+#[test]
+fn the_whole_first_request_without_skills_costs_at_most_900_tokens() {
+    for set in ["full", "knowledge", "single", "files"] {
+        let server = Server::start();
+        server.reply(PATH, streamed(&[json!({ "content": "Three." })], "stop"));
+        let task = "How many pages does report.pdf have?";
+        let fixed = ["run", task, "--no-skills", "--model", "openai/test", "--tools", set];
+        let outcome = asking(&server).run(fixed);
+        assert_eq!(outcome.stdout, "Three.\n", "{outcome}");
+        let body = String::from_utf8(server.requests()[0].body.clone()).expect("a request is text");
+        assert!(body.contains(task), "{body}");
+        let count = metier_skill::tokens::count(&body);
+        assert!(count <= 900, "{set}: {count} tokens: {body}");
+    }
+}

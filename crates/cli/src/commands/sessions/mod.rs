@@ -40,12 +40,14 @@ fn export(context: &Context, name: &str) -> Result<u8, Failure> {
 
 /// The database, which a session that is there must be in.
 fn store(context: &Context, name: &str) -> Result<SqliteStore, Failure> {
-    let none = || SessionError::NotFound { session: name.escape_debug().to_string() };
-    Ok(context.existing_sessions()?.ok_or_else(none)?)
+    Ok(context.existing_sessions()?.ok_or_else(|| none_named(name))?)
 }
 
 /// The session of a name.
 async fn find(store: &SqliteStore, name: &str) -> Result<Session, Failure> {
-    let none = || SessionError::NotFound { session: name.escape_debug().to_string() };
-    Ok(store.get(&session_key(name)?).await?.ok_or_else(none)?)
+    Ok(store.get(&session_key(name)?).await?.ok_or_else(|| none_named(name))?)
+}
+
+fn none_named(name: &str) -> SessionError {
+    SessionError::NotFound { session: name.escape_debug().to_string() }
 }

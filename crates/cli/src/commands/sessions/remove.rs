@@ -1,9 +1,12 @@
 //! `metier sessions rm`: the session, its workspace and what it kept.
 
+use std::fmt;
+
 use metier_session::{SessionError, SessionStore};
 use metier_workspace::artifact::{ArtifactKey, ArtifactStore};
 use serde_json::json;
 
+use super::none_named;
 use crate::context::Context;
 use crate::failure::{Failure, OK};
 use crate::output::{counted, plain};
@@ -45,14 +48,32 @@ pub(super) fn remove(context: &Context, name: &str, json: bool) -> Result<u8, Fa
         Ok((kept.len(), was_there))
     })?;
     if !was_there && !had_workspace && kept == 0 {
-        return Err(SessionError::NotFound { session: name.escape_debug().to_string() }.into());
+        return Err(none_named(name).into());
     }
     if json {
         let removed = json!({ "session": name, "workspace": had_workspace, "artifacts": kept });
         context.output.json(&removed);
     } else {
-        let artifacts = counted(kept, "artifact");
-        context.output.say(&format!("removed {}, its workspace and {artifacts}", plain(name)));
+        let gone = Removed { had_workspace, kept };
+        context.output.say(&format!("removed {}{gone}", plain(name)));
     }
     Ok(OK)
+}
+
+/// What went with a session, in words behind its name.
+struct Removed {
+    had_workspace: bool,
+    kept: usize,
+}
+
+impl fmt::Display for Removed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let artifacts = counted(self.kept, "artifact");
+        match (self.had_workspace, self.kept) {
+            (true, 0) => formatter.write_str(" and its workspace"),
+            (true, _) => write!(formatter, ", its workspace and {artifacts}"),
+            (false, 0) => Ok(()),
+            (false, _) => write!(formatter, " and {artifacts}"),
+        }
+    }
 }

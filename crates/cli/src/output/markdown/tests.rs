@@ -175,7 +175,7 @@ fn links_show_their_address_once() {
 #[test]
 fn finished_blocks_are_shown_at_once_and_items_when_the_next_begins() {
     let mut markdown = Markdown::new(PLAIN);
-    let mut step = |piece: &str| format!("{piece:?} -> {:?}", markdown.push(piece));
+    let step = |piece: &str| format!("{piece:?} -> {:?}", markdown.push(piece));
     let pieces =
         ["# T\n", "text", "\n", "more\n", "\n", "- a\n", "- b\n", "  c\n", "---\n", "x\n===\n"];
     assert_snapshot!(pieces.map(step).join("\n"), @r##"

@@ -128,6 +128,21 @@ fn a_session_of_exec_alone_is_removed_too() {
 }
 
 #[test]
+fn only_what_was_removed_with_a_session_is_said_to_be() {
+    let env = with_sessions();
+    let folder = env.home().join(".metier/workspaces/metier/local");
+    assert_snapshot!(compact(&run(&env, "sessions rm second")), @"0 |  | removed second and its workspace");
+    std::fs::remove_dir_all(folder.join("first-1")).expect("the workspace");
+    assert_snapshot!(compact(&run(&env, "sessions rm first")), @"0 |  | removed first and 1 artifact");
+    script(&env, &[json!({ "text": "Hello." })]);
+    assert_eq!(run_scripted(&env, &["hello", "--session", "third"]).code, 0);
+    for workspace in std::fs::read_dir(folder).expect("workspaces") {
+        std::fs::remove_dir_all(workspace.expect("an entry").path()).expect("the workspace");
+    }
+    assert_snapshot!(compact(&run(&env, "sessions rm third")), @"0 |  | removed third");
+}
+
+#[test]
 fn without_sessions_there_is_nothing_to_tell_and_nothing_is_made() {
     let env = environment();
     let cases = ["sessions list", "sessions list --json", "usage", "sessions export x"];

@@ -16,6 +16,7 @@ mod roots;
 mod runs;
 mod sessions;
 mod settings;
+mod telemetry;
 
 use std::process::ExitCode;
 
@@ -26,6 +27,7 @@ use crate::context::Context;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::telemetry::Tracing;
 
 fn main() -> ExitCode {
     metier_sandbox::helper();
@@ -38,13 +40,16 @@ fn main() -> ExitCode {
         }
     };
     let output = Output::new(cli.color, cli.quiet, environment.variable("COLUMNS"));
-    match run(cli, environment, output) {
-        Ok(code) => code.into(),
+    let tracing = Tracing::begin(&cli.command, &environment, output);
+    let code = match tracing.trace(|| run(cli, environment, output)) {
+        Ok(code) => code,
         Err(failure) => {
             output.failure(&failure);
-            failure.code.into()
+            failure.code
         }
-    }
+    };
+    tracing.end();
+    code.into()
 }
 
 fn run(cli: Cli, environment: Environment, output: Output) -> Result<u8, Failure> {

@@ -29,11 +29,24 @@ pub(super) const HOUSE: &[Crate] = &[
     // The binary puts everything together, so it may use anything below it.
     shipped(
         "cli",
-        &["serve", "agent", "model", "workspace", "skill", "approval", "session", "sandbox", "net"],
+        &[
+            "serve",
+            "agent",
+            "model",
+            "workspace",
+            "skill",
+            "approval",
+            "session",
+            "sandbox",
+            "telemetry",
+            "net",
+        ],
     ),
     shipped("serve", &["agent"]),
     shipped("agent", &["model", "workspace", "skill", "approval", "session", "sandbox", "net"]),
     shipped("model", &["net"]),
+    // Everybody makes spans with `tracing`; who sends them is known to the binary alone.
+    shipped("telemetry", &["net"]),
     shipped("workspace", &["sandbox"]),
     // These do not know each other: one asks, one judges, one enforces, and `agent` decides.
     shipped("skill", &[]),

@@ -15,4 +15,5 @@ mod sessions;
 mod settings;
 mod streams;
 mod talk;
+mod traces;
 mod troubles;

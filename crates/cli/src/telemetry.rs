@@ -1,0 +1,101 @@
+//! Spans of commands, for whoever set OpenTelemetry's variables. They never decide how a command ends.
+
+use std::error::Error;
+
+use metier_telemetry::{Parent, Settings, Telemetry};
+use tracing::field::Empty;
+use tracing::{Span, info_span};
+
+use crate::args::Command;
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::output::{Output, style};
+
+/// What a command is called in its span; `None` if it has nothing to tell.
+fn name(command: &Command) -> Option<&'static str> {
+    match command {
+        Command::Run(_) => Some("run"),
+        Command::Exec(_) => Some("exec"),
+        Command::Gc { .. } => Some("gc"),
+        Command::Sessions(_) => Some("sessions"),
+        Command::Skills(_)
+        | Command::Trust(_)
+        | Command::Usage(_)
+        | Command::Read(_)
+        | Command::Artifacts(_)
+        | Command::Doctor { .. }
+        | Command::Config { .. }
+        | Command::Validate { .. }
+        | Command::ReadProperties { .. }
+        | Command::ToPrompt { .. }
+        | Command::Reference { .. } => None,
+    }
+}
+
+/// A command that is traced, if anybody wants that.
+pub(crate) struct Tracing {
+    span: Span,
+    telemetry: Option<Telemetry>,
+    output: Output,
+}
+
+impl Tracing {
+    /// Begins the span of a command.
+    pub(crate) fn begin(command: &Command, environment: &Environment, output: Output) -> Self {
+        let name = name(command);
+        let telemetry = name.and_then(|_| start(environment, output));
+        let span = match (name, &telemetry) {
+            (Some(name), Some(_)) => info_span!(
+                "metier",
+                otel.name = format!("metier {name}"),
+                otel.status_code = Empty,
+                process.exit.code = Empty,
+            ),
+            _ => Span::none(),
+        };
+        Self { span, telemetry, output }
+    }
+
+    /// Runs the command in its span.
+    pub(crate) fn trace(&self, run: impl FnOnce() -> Result<u8, Failure>) -> Result<u8, Failure> {
+        let outcome = self.span.in_scope(run);
+        let code = match &outcome {
+            Ok(code) => *code,
+            Err(failure) => failure.code,
+        };
+        self.span.record("process.exit.code", code);
+        if outcome.is_err() {
+            self.span.record("otel.status_code", "ERROR");
+        }
+        outcome
+    }
+
+    /// Sends what there is to tell.
+    pub(crate) fn end(self) {
+        drop(self.span);
+        if let Some(Err(error)) = self.telemetry.map(Telemetry::finish) {
+            warn(self.output, &error);
+        }
+    }
+}
+
+/// Begins to collect spans if the variables say so.
+fn start(environment: &Environment, output: Output) -> Option<Telemetry> {
+    let settings = match Settings::read(|name| environment.variable(name)) {
+        Ok(settings) => settings?,
+        Err(error) => {
+            warn(output, &error);
+            return None;
+        }
+    };
+    let parent = environment.variable("TRACEPARENT").and_then(Parent::parse);
+    if parent.is_some_and(|parent| !parent.is_sampled()) {
+        return None;
+    }
+    let started = metier_telemetry::start(settings, parent);
+    started.inspect_err(|error| warn(output, error)).ok()
+}
+
+fn warn(output: Output, error: &dyn Error) {
+    output.note(style::WARN, "warning: ", &Failure::brief(error).to_string());
+}

@@ -19,6 +19,8 @@ fn name(command: &Command) -> Option<&'static str> {
         Command::Gc { .. } => Some("gc"),
         Command::Sessions(_) => Some("sessions"),
         Command::Skills(_)
+        | Command::Bench(_)
+        | Command::Demo(_)
         | Command::Trust(_)
         | Command::Usage(_)
         | Command::Read(_)

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::library::Skills;
 
 /// The planner that needs no model.
-const OFFLINE: &str = "offline";
+pub(crate) const OFFLINE: &str = "offline";
 /// What settings of providers begin with.
 const PROVIDERS: &str = "models.providers.";
 

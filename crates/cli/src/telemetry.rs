@@ -15,6 +15,7 @@ use crate::output::{Output, style};
 fn name(command: &Command) -> Option<&'static str> {
     match command {
         Command::Run(_) => Some("run"),
+        Command::Chat(_) => Some("chat"),
         Command::Exec(_) => Some("exec"),
         Command::Gc { .. } => Some("gc"),
         Command::Sessions(_) => Some("sessions"),

@@ -22,6 +22,14 @@ pub(crate) struct RunArgs {
     pub agent: AgentArgs,
 }
 
+/// `metier chat`.
+#[derive(Debug, Args)]
+pub(crate) struct ChatArgs {
+    /// Who answers, and how.
+    #[command(flatten)]
+    pub agent: AgentArgs,
+}
+
 /// Who is asked, in which session, and with what.
 #[derive(Debug, Default, Args)]
 pub(crate) struct AgentArgs {

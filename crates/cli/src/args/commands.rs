@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::args::{BenchArgs, DemoArgs, RunArgs, SessionsArgs, UsageArgs};
+use crate::args::{BenchArgs, ChatArgs, DemoArgs, RunArgs, SessionsArgs, UsageArgs};
 
 /// A runtime for Agent Skills: find them, judge them, tell a model about them
 #[derive(Debug, Parser)]
@@ -58,6 +58,8 @@ pub(crate) enum Command {
     Trust(TrustArgs),
     /// Do a task: a model finds the skills for it, loads them and runs their commands
     Run(RunArgs),
+    /// Talk with a model that uses skills
+    Chat(ChatArgs),
     /// Look at sessions of tasks
     Sessions(SessionsArgs),
     /// Show the tokens that models were paid for, by model and skill

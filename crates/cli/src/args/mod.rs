@@ -4,7 +4,7 @@ mod agent;
 mod bench;
 mod commands;
 
-pub(crate) use agent::{AgentArgs, RunArgs, SessionsArgs, SessionsCommand, UsageArgs};
+pub(crate) use agent::{AgentArgs, ChatArgs, RunArgs, SessionsArgs, SessionsCommand, UsageArgs};
 pub(crate) use bench::{BenchArgs, BenchCommand, DemoArgs, DemoCommand};
 pub(crate) use commands::{
     ArtifactsArgs, ArtifactsCommand, CatalogFormat, Cli, Color, Command, ConfigCommand, ExecArgs,

@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod bench;
+mod chat;
 mod config;
 mod demo;
 mod exec;
@@ -38,6 +39,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Skills(arguments) => skills::run(arguments, context),
         Command::Trust(arguments) => trust::run(&arguments, context),
         Command::Run(arguments) => run::run(&arguments, context),
+        Command::Chat(arguments) => chat::run(&arguments, context),
         Command::Sessions(arguments) => sessions::run(&arguments, context),
         Command::Usage(arguments) => sessions::usage(&arguments, context),
         Command::Bench(arguments) => bench::run(&arguments, context),

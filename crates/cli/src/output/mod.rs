@@ -147,6 +147,12 @@ impl Output {
             line.and_then(|line| writeln!(stream, "{line}")).and_then(|()| stream.flush());
     }
 
+    /// Asks for something, on a line that goes on.
+    pub(crate) fn prompt(&self, text: &str) {
+        let mut stream = io::stdout().lock();
+        let _closed = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+    }
+
     /// Says something that is not the answer.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet {

@@ -3,6 +3,8 @@
 mod answers;
 mod bench;
 mod breaks;
+mod chat;
+mod chat_lines;
 mod databases;
 mod demo;
 mod errors;

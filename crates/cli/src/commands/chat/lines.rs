@@ -1,0 +1,129 @@
+//! Where the lines of a chat come from: the line editor on a terminal that can move its cursor, else
+//! standard input as it is.
+
+use std::io::{self, BufRead, IsTerminal};
+use std::thread;
+
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc::{Receiver, channel};
+
+use super::editor::Editor;
+use super::names::Names;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// What a person is asked with.
+pub(super) const PROMPT: &str = "> ";
+
+/// Something that a person did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// Said something.
+    Text(String),
+    /// Pressed Ctrl-C.
+    Interrupted,
+    /// Left.
+    End,
+}
+
+/// Where lines come from.
+pub(super) enum Lines {
+    /// A line editor.
+    Editor(Box<Editor>),
+    /// Standard input.
+    Plain(Plain),
+}
+
+/// Standard input, read beside everything else so that waiting for it can be interrupted.
+pub(super) struct Plain {
+    lines: Receiver<io::Result<String>>,
+    output: Output,
+    is_terminal: bool,
+}
+
+impl Lines {
+    /// Finds out what the terminal can do.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be used.
+    pub(super) fn open(context: &Context) -> Result<Self, Failure> {
+        let can_move = context.environment.variable("TERM").is_some_and(|it| it != "dumb");
+        let is_terminal = io::stdin().is_terminal();
+        if can_move && is_terminal && io::stdout().is_terminal() {
+            return Ok(Self::Editor(Box::new(Editor::open(context)?)));
+        }
+        Ok(Self::Plain(Plain { lines: stdin(), output: context.output, is_terminal }))
+    }
+
+    /// Waits for the next message.
+    ///
+    /// # Errors
+    ///
+    /// When nothing can be read.
+    pub(super) fn next(&mut self, names: &Names, runtime: &Runtime) -> Result<Line, Failure> {
+        let line = match self {
+            Self::Editor(editor) => editor.next(names)?,
+            Self::Plain(plain) => runtime.block_on(plain.next())?,
+        };
+        Ok(match line {
+            Line::Text(text) => Line::Text(text.replace("\\\n", "\n")),
+            line => line,
+        })
+    }
+}
+
+impl Plain {
+    async fn next(&mut self) -> Result<Line, Failure> {
+        self.ask(PROMPT);
+        let mut message = String::new();
+        loop {
+            let line = tokio::select! {
+                line = self.lines.recv() => line,
+                _ = tokio::signal::ctrl_c() => {
+                    self.ask("\n");
+                    return Ok(Line::Interrupted);
+                }
+            };
+            match line {
+                Some(line) => message.push_str(&line?),
+                None if message.is_empty() => {
+                    self.ask("\n");
+                    return Ok(Line::End);
+                }
+                None => return Ok(Line::Text(message)),
+            }
+            if !goes_on(&message) {
+                return Ok(Line::Text(message));
+            }
+            message.push('\n');
+        }
+    }
+
+    /// Writes something for whoever types.
+    fn ask(&self, text: &str) {
+        if self.is_terminal {
+            self.output.prompt(text);
+        }
+    }
+}
+
+/// Whether a message goes on in the next line: it ends with a backslash that is not written twice.
+pub(super) fn goes_on(message: &str) -> bool {
+    let backslashes = message.bytes().rev().take_while(|it| *it == b'\\').count();
+    backslashes % 2 == 1
+}
+
+/// The lines of standard input. Reading cannot be ended, so the thread is left to itself.
+fn stdin() -> Receiver<io::Result<String>> {
+    let (sender, lines) = channel(1);
+    thread::spawn(move || {
+        for line in io::stdin().lock().lines() {
+            if sender.blocking_send(line).is_err() {
+                break;
+            }
+        }
+    });
+    lines
+}

@@ -1,0 +1,134 @@
+//! What the commands of a chat do.
+
+use metier_agent::Library;
+use metier_skill::library::Entry;
+use metier_skill::search::SkillIndex;
+
+use super::names::{Names, ORDERS};
+use super::talk::Chat;
+use super::words::Order;
+use crate::args::UsageArgs;
+use crate::commands::sessions::usage;
+use crate::commands::turn::attach;
+use crate::failure::Failure;
+use crate::output::{Align, Column, Table, counted, plain, style};
+use crate::runs::new_session;
+use crate::sessions::session_key;
+
+/// Most skills that fit some words.
+const MAX_HITS: usize = 8;
+
+impl Chat<'_> {
+    /// Does what a command says. Leaving is left to the caller.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be done.
+    pub(super) fn obey(&mut self, order: Order, names: &Names) -> Result<(), Failure> {
+        let out = self.context.output;
+        match order {
+            Order::Help => out.print(&help()),
+            Order::Skills(words) => self.show_skills(&words, names),
+            Order::Attach(file) => self.attach(&file)?,
+            Order::Model(name) => {
+                if let Some(name) = name {
+                    self.agent.model = self.context.model(Some(&name), &self.skills)?;
+                    self.agent.model_name = self.agent.model.name().to_owned();
+                }
+                out.note(style::DIM, "model ", &self.agent.model_name);
+            }
+            Order::Session(name) => {
+                if let Some(name) = name {
+                    self.context.session(Some(&name))?;
+                    self.session = name;
+                }
+                self.show_session()?;
+            }
+            Order::New => {
+                self.session = new_session();
+                self.show_session()?;
+            }
+            Order::Usage => {
+                let session = Some(self.session.clone());
+                usage(&UsageArgs { session, json: false }, self.context)?;
+            }
+            Order::Quit => {}
+        }
+        Ok(())
+    }
+
+    /// Says which session this is.
+    ///
+    /// # Errors
+    ///
+    /// When sessions cannot be read.
+    pub(super) fn show_session(&self) -> Result<(), Failure> {
+        let key = session_key(&self.session)?;
+        let found = self.runtime.block_on(self.agent.sessions.get(&key))?;
+        let tasks = match found.map_or(0, |session| session.turns) {
+            0 => String::new(),
+            turns => {
+                format!(" · {}", counted(usize::try_from(turns).unwrap_or_default(), "message"))
+            }
+        };
+        let text = format!("{}{tasks}", self.session);
+        self.context.output.note(style::DIM, "session ", &text);
+        Ok(())
+    }
+
+    fn attach(&mut self, file: &str) -> Result<(), Failure> {
+        if file.is_empty() {
+            return Err(Failure::usage("`/attach` needs the name of a file"));
+        }
+        let environment = &self.context.environment;
+        let path = environment.expand(file, &environment.folder);
+        let read = attach::read(&[path], self.context);
+        self.files.extend(read.map_err(|failure| Failure { hint: None, ..failure })?);
+        self.context.output.note(style::DIM, "attached ", &format!("{file}, to your next message"));
+        Ok(())
+    }
+
+    fn show_skills(&self, words: &str, names: &Names) {
+        let snapshot = self.skills.snapshot();
+        let is_usable = |entry: &Entry| entry.verdict.is_eligible();
+        let entries: Vec<&Entry> = if words.is_empty() {
+            snapshot.entries.iter().filter(|entry| is_usable(entry)).collect()
+        } else {
+            let hits = SkillIndex::new(&snapshot, is_usable).search(words, MAX_HITS);
+            hits.into_iter().map(|(entry, _)| entry).collect()
+        };
+        let out = &self.context.output;
+        if entries.is_empty() {
+            out.say("no skill fits");
+            return;
+        }
+        let column = |heading, fills| Column { heading, align: Align::Left, fills };
+        let mut table =
+            Table::new(&[column("SKILL", false), column("COMMAND", false), column("DOES", true)]);
+        for entry in entries {
+            let name = entry.name.as_str();
+            let command = names.command(name).map_or_else(String::new, |it| format!("/{it}"));
+            let does = metier_skill::catalog::one_line(&entry.manifest.description);
+            table.row(vec![
+                (style::NAME, plain(name)),
+                (style::DIM, command),
+                (anstyle::Style::new(), plain(&does)),
+            ]);
+        }
+        out.print(&table.render(out.width()));
+    }
+}
+
+/// The commands, and what else can be typed.
+fn help() -> String {
+    let mut lines: Vec<(String, &str)> = ORDERS
+        .iter()
+        .map(|(name, given, does)| (format!("/{name} {given}").trim_end().to_owned(), *does))
+        .collect();
+    lines.push(("/NAME [text]".to_owned(), "the same by the command that /skills shows"));
+    lines.push(("$NAME".to_owned(), "anywhere in a message: load that skill for it"));
+    lines.push(("\\".to_owned(), "at the end of a line: the message goes on in the next"));
+    lines.push(("Ctrl-C".to_owned(), "stop what is going on; the session stays"));
+    let widest = lines.iter().map(|(typed, _)| typed.len()).max().unwrap_or_default();
+    lines.iter().map(|(typed, does)| format!("{typed:widest$}  {does}\n")).collect()
+}

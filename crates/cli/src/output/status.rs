@@ -66,9 +66,9 @@ impl Status {
     pub(crate) fn follow(&self, text: &str) {
         let mut line = lock(&self.line);
         let most = line.width.saturating_sub(AROUND);
-        if !text.is_empty() {
-            line.text = fit_end(&plain(text), most);
-        }
+        // More characters than columns are never shown.
+        let start = text.char_indices().rev().nth(most).map_or(0, |(start, _)| start);
+        line.text = fit_end(&plain(&text[start..]), most);
     }
 
     /// Says something above the line.

@@ -100,7 +100,11 @@ impl Progress {
         }
         let Some(speech) = &mut known.speech else { return };
         let lines = speech.take(piece);
-        self.status.follow(speech.pending());
+        match speech.pending() {
+            "" if lines.is_empty() => {}
+            "" => self.status.follow("…"),
+            words => self.status.follow(words),
+        }
         drop(known);
         self.print(&lines);
     }

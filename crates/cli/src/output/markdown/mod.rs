@@ -15,7 +15,10 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 use crate::output::{plain, plain_block, style, styled};
 
 /// A block that is longer, in bytes, is shown as it was written: finding its end would take too long.
-const MAX_BLOCK: usize = 16 << 10;
+const MAX_BLOCK: usize = 64 << 10;
+/// How often each byte of a block is read, on average, to find its end. One that is longer than about so many
+/// lines is not looked at after each of them.
+const MAX_READS: usize = 64;
 /// What is understood beside the common ground of all Markdown.
 const OPTIONS: Options =
     Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS);
@@ -37,6 +40,8 @@ pub(crate) struct Markdown {
     line: String,
     /// The block that has not ended, in whole lines.
     block: String,
+    /// Bytes that were read to find its end.
+    read: usize,
     /// The fenced code that has not ended.
     fence: Option<Fence>,
     /// The list whose next item the block is.
@@ -78,17 +83,18 @@ impl Markdown {
     /// Begins a text.
     pub(crate) fn new(look: Look) -> Self {
         let (line, block) = (String::new(), String::new());
-        Self { look, line, block, fence: None, list: None, has_begun: false }
+        Self { look, line, block, read: 0, fence: None, list: None, has_begun: false }
     }
 
     /// Takes what comes next; gives the lines that are complete by it.
     pub(crate) fn push(&mut self, piece: &str) -> String {
         let mut shown = String::new();
-        self.line.push_str(piece);
-        while let Some(end) = self.line.find('\n') {
-            let rest = self.line.split_off(end + 1);
-            let line = std::mem::replace(&mut self.line, rest);
-            self.take(&tidied(&line), &mut shown);
+        for part in piece.split_inclusive('\n') {
+            self.line.push_str(part);
+            if part.ends_with('\n') {
+                let line = std::mem::take(&mut self.line);
+                self.take(&tidied(&line), &mut shown);
+            }
         }
         shown
     }
@@ -109,7 +115,7 @@ impl Markdown {
     pub(crate) fn pending(&self) -> &str {
         let line = self.line.trim();
         if line.is_empty() {
-            self.block.trim_end().lines().last().unwrap_or_default()
+            self.block.trim_end().lines().next_back().unwrap_or_default()
         } else {
             line
         }
@@ -136,10 +142,11 @@ impl Markdown {
             self.separate(shown);
             shown.push_str(&plain_block(&self.block));
             self.block.clear();
-            self.list = None;
+            (self.read, self.list) = (0, None);
             return;
         }
-        if !goes_on(&self.block) {
+        if self.read <= self.block.len() * MAX_READS && !goes_on(&self.block) {
+            self.read += self.block.len();
             self.settle(shown);
         }
     }
@@ -165,6 +172,7 @@ impl Markdown {
     /// Shows the block.
     fn flush(&mut self, shown: &mut String) {
         let block = std::mem::take(&mut self.block);
+        self.read = 0;
         let list = self.list.take();
         if block.trim().is_empty() {
             return;

@@ -1,3 +1,5 @@
+use std::time::{Duration, Instant};
+
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
@@ -227,10 +229,35 @@ fn nothing_that_was_said_drives_the_terminal() {
 
 #[test]
 fn a_block_without_end_is_shown_as_it_is() {
-    let text = "- word\n".to_owned() + &"  1more and more\n".repeat(2000);
+    let text = "- word\n".to_owned() + &"  1more and more\n".repeat(8000);
     let shown = shown(&text, PLAIN);
-    assert_eq!(shown.matches("1more").count(), 2000);
+    assert_eq!(shown.matches("1more").count(), 8000);
     assert!(shown.starts_with("- word\n  1more and more\n"), "{}", &shown[..100]);
+}
+
+#[test]
+fn text_that_is_made_to_take_long_does_not() {
+    let table = format!("{}\n{}\n{}", "|a".repeat(4000), "|-".repeat(4000), "|\n".repeat(4000));
+    let texts = [
+        table,
+        "> ".repeat(20_000) + "x\n",
+        "- ".repeat(20_000) + "x\n",
+        "*a **b ".repeat(20_000),
+        "[a](".repeat(20_000),
+        "![".repeat(20_000) + "\n",
+        "`a ``b ".repeat(20_000),
+        "<!-- ".repeat(20_000) + "\n\n",
+        "[a]: b\n".repeat(10_000),
+        "- a\n\n".repeat(10_000),
+        "1\n".repeat(20_000),
+        "x".repeat(200_000),
+    ];
+    for text in texts {
+        let began = Instant::now();
+        let shown = shown(&text, PLAIN);
+        assert!(!shown.is_empty());
+        assert!(began.elapsed() < Duration::from_secs(30), "{}", &text[..10]);
+    }
 }
 
 /// Text that is full of Markdown, good and bad.

@@ -12,6 +12,7 @@ use rustyline::history::FileHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{ColorMode, CompletionType, Config, Helper};
 
+use super::files;
 use super::lines::{Line, PROMPT, goes_on};
 use super::names::Names;
 use crate::context::Context;
@@ -20,6 +21,9 @@ use crate::output::{style, styled};
 
 /// Most messages that are remembered.
 const MAX_HISTORY: usize = 1000;
+
+/// What is followed by the name of a file.
+const ATTACH: &str = "/attach ";
 
 /// A line editor on the terminal.
 pub(super) struct Editor {
@@ -31,6 +35,8 @@ pub(super) struct Editor {
 /// What the editor asks while somebody types.
 struct Assistant {
     names: Names,
+    /// Where names of files start.
+    folder: PathBuf,
     is_colored: bool,
 }
 
@@ -53,7 +59,8 @@ impl Editor {
             .build();
         let editor = rustyline::Editor::with_config(config);
         let mut editor = editor.map_err(|error| Failure::of(&error))?;
-        editor.set_helper(Some(Assistant { names: Names::default(), is_colored }));
+        let folder = context.environment.folder.clone();
+        editor.set_helper(Some(Assistant { names: Names::default(), folder, is_colored }));
         let history = context.environment.state().join("chat_history");
         // There is none before the first message.
         let _none = editor.load_history(&history);
@@ -99,7 +106,11 @@ impl Completer for Assistant {
         position: usize,
         _: &rustyline::Context<'_>,
     ) -> rustyline::Result<(usize, Vec<String>)> {
-        Ok(self.names.completions(&line[..position]))
+        let line = &line[..position];
+        Ok(match line.strip_prefix(ATTACH) {
+            Some(begun) => (ATTACH.len(), files::completions(begun, &self.folder)),
+            None => self.names.completions(line),
+        })
     }
 }
 

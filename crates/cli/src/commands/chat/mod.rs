@@ -4,6 +4,7 @@
 //! answers are on standard output, and the exit code says whether all went well.
 
 mod editor;
+mod files;
 mod lines;
 mod names;
 mod orders;

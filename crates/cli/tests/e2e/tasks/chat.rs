@@ -150,6 +150,10 @@ fn tab_completes_commands_and_skills() {
     terminal.wait_for_next("$counter ");
     terminal.write("now\r");
     terminal.wait_for_next("By name.");
+    say(&mut terminal, "/attach rep\t");
+    terminal.wait_for_next("replies.jsonl");
+    terminal.write("\r");
+    terminal.wait_for_next("attached replies.jsonl");
     say(&mut terminal, "/s\t\t");
     for command in ["/session", "/skill", "/skills"] {
         terminal.wait_for_next(command);

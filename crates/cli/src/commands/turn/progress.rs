@@ -77,6 +77,7 @@ impl Progress {
                 drop(known);
                 self.status.set(&format!("{doing} {}", self.model));
             }
+            Step::Reasoning(_) => self.status.follow(&format!("{} thinks", self.model)),
             Step::Text(piece) => self.said(piece),
             Step::Started(call) => {
                 self.status.set(&doing(call));

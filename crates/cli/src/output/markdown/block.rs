@@ -6,7 +6,7 @@
 use anstyle::{AnsiColor, Style};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Parser, Tag, TagEnd};
 
-use super::grid::{self, Grid};
+use super::grid::Grid;
 use super::text::{Long, Text, rendered};
 use super::{Look, OPTIONS};
 use crate::output::{plain, plain_block, style};
@@ -148,7 +148,7 @@ impl Page {
                 self.grid = Some(Grid::new(alignments));
             }
             Tag::TableHead => {
-                self.styles.push(if self.look.is_styled { grid::HEADING } else { Style::new() });
+                self.styles.push(self.style(|it| it.bold()));
                 self.grid.iter_mut().for_each(Grid::begin_row);
             }
             Tag::TableRow => self.grid.iter_mut().for_each(Grid::begin_row),
@@ -303,10 +303,7 @@ impl Page {
     }
 
     fn container(&mut self) -> &mut Container {
-        if self.containers.is_empty() {
-            self.containers.push(Container::default());
-        }
-        self.containers.last_mut().expect("one was just put there")
+        self.containers.last_mut().expect("the outermost is never left")
     }
 
     /// An empty line between this block and the one before it.

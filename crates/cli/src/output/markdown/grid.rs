@@ -4,7 +4,6 @@ use anstyle::Style;
 use pulldown_cmark::Alignment;
 
 use super::text::{Glyph, Long, Text, rendered, width};
-use crate::output::style;
 
 /// A column is not made narrower than this.
 const NARROWEST: usize = 8;
@@ -91,6 +90,3 @@ impl Grid {
         widths
     }
 }
-
-/// The style of headings.
-pub(super) const HEADING: Style = style::HEADING;

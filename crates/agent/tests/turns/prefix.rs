@@ -2,7 +2,7 @@
 //! why it does not.
 
 use libtest_mimic::Failed;
-use metier_agent::LoadMode;
+use metier_agent::{LoadMode, LoadRequest, Task};
 use metier_model::Request;
 use serde_json::json;
 
@@ -11,6 +11,8 @@ use crate::bench::{Bench, calls, text};
 
 pub(crate) const TESTS: &[Test] = &[
     ("prefix::requests_only_grow", requests_only_grow),
+    ("prefix::requests_only_grow_with_loads_that_come_with_tasks", declared_loads_only_grow),
+    ("prefix::a_load_that_comes_with_a_task_is_in_its_requests", declared_loads_are_there),
     ("prefix::where_they_do_not_an_event_says_why", breaks_are_events),
 ];
 
@@ -78,5 +80,58 @@ fn breaks_are_events() -> Result<(), Failed> {
     let requests = turns(&bench)?;
     let said = bench.events().iter().filter(|event| event.breaks.is_some()).count();
     assert!(breaks(&requests) > 0 && breaks(&requests) <= said, "{said}");
+    Ok(())
+}
+
+/// A task that brings a skill with it.
+fn with_load(words: &str, skill: &str, docs: &[&str]) -> Task {
+    let docs = docs.iter().map(|doc| (*doc).to_owned()).collect();
+    let load = LoadRequest { skill: skill.to_owned(), docs, ..LoadRequest::default() };
+    Task { text: words.to_owned(), loads: vec![load], ..Task::default() }
+}
+
+fn declared_loads_only_grow() -> Result<(), Failed> {
+    for mode in [LoadMode::Turn, LoadMode::Session] {
+        let mut bench = Bench::new();
+        bench.settings.mode = mode;
+        let mut requests = Vec::new();
+        let tasks = [
+            with_load("One.", "pdf", &["forms.md"]),
+            with_load("Two.", "pdf", &["tables.md"]),
+            with_load("Three.", "charts", &[]),
+        ];
+        for task in tasks {
+            let run = calls(&[("skill_list_docs", json!({ "skill": "pdf" }))]);
+            let done = bench.task(task, &(run + &text("Done.")));
+            done.outcome?;
+            requests.extend(done.requests);
+        }
+        assert_eq!(breaks(&requests), 0, "{mode}");
+        assert!(bench.events().iter().all(|event| event.breaks.is_none()), "{mode}");
+        let last = crate::bench::shown(requests.last().ok_or("no request")?);
+        for text in ["[Loaded] pdf", "[Doc] forms.md", "[Doc] tables.md", "[Loaded] charts"] {
+            assert_eq!(last.matches(text).count(), 1, "{mode}: {text}: {last}");
+        }
+    }
+    Ok(())
+}
+
+fn declared_loads_are_there() -> Result<(), Failed> {
+    // Whatever of earlier turns has to go when a turn begins, and whatever makes room.
+    for (retain, most) in [(20_000, None), (0, None), (10, Some(1)), (0, Some(1))] {
+        for mode in [LoadMode::Turn, LoadMode::Session] {
+            let mut bench = Bench::new();
+            bench.settings.mode = mode;
+            bench.settings.retain_tokens = retain;
+            bench.settings.max_loaded_skills = most;
+            for skill in ["pdf", "pdf", "charts", "pdf"] {
+                let done = bench.task(with_load("Go.", skill, &[]), &text("Done."));
+                done.outcome?;
+                let last = crate::bench::shown(done.requests.last().ok_or("no request")?);
+                let block = format!("[Loaded] {skill}");
+                assert_eq!(last.matches(&block).count(), 1, "{mode} {retain} {most:?}: {last}");
+            }
+        }
+    }
     Ok(())
 }

@@ -115,6 +115,7 @@ impl Context {
             limits: TurnLimits {
                 requests: count("agent.max_requests", limits.requests).max(1),
                 tokens: self.bound("agent.max_tokens").and_then(|most| u64::try_from(most).ok()),
+                run_code: self.settings.is_true("agent.code_execution"),
                 ..limits
             },
             mode,

@@ -328,6 +328,13 @@ pub(crate) const KEYS: &[Key] = &[
         help: "Tokens, read and written, that one task may take; 0 sets no bound",
     },
     Key {
+        name: "agent.code_execution",
+        kind: Kind::Switch,
+        default: "false",
+        narrowing: Narrowing::Off,
+        help: "Whether the one block of bash or python in a reply is run in the sandbox, and its result given to the model",
+    },
+    Key {
         name: "context.tokens",
         kind: Kind::Count,
         default: "128000",

@@ -23,6 +23,7 @@ fn every_setting_has_a_default() {
     exit 0
     ----- stdout
     # state: [HOME]/.metier
+    agent.code_execution = false  # default
     agent.instruction = ""  # default
     agent.max_requests = 50  # default
     agent.model = ""  # default

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use metier_agent::agent::Watcher;
-use metier_agent::{Ending, Progress as Step, Task, stop};
+use metier_agent::{Ending, Progress as Step, Task, prompt, stop};
+use metier_session::Opening;
+use serde::Serialize;
 
 use super::turn::progress::Progress;
 use super::turn::report::{self, Done};
@@ -31,6 +33,11 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
     let watcher = if arguments.json { as_json(context) } else { progress.watcher() };
     let result = block_on(async {
         let workspaces = &agent.runner.workspaces;
+        if let Some(found) = agent.sessions.get(&key).await?
+            && let Some(opening) = agent.sessions.opening(&found.at).await?
+        {
+            tell_what_stays(context, arguments, &opening);
+        }
         let place = sessions::begin(&*agent.sessions, workspaces, &key).await?;
         let attachments = attach::upload(&files, &workspaces.workspace(&place)?)?;
         let task = Task { text: arguments.task.clone(), attachments, loads: Vec::new() };
@@ -69,6 +76,27 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
         Ending::Stopped => INTERRUPTED,
         _ => FAILED,
     })
+}
+
+/// Says which flags come too late: requests of a session keep the beginning that its first one had.
+fn tell_what_stays(context: &Context, arguments: &RunArgs, opening: &Opening) {
+    let kept = [
+        ("--tools", &arguments.agent.tools, word_of(prompt::tool_set_of(opening))),
+        ("--placement", &arguments.agent.placement, word_of(prompt::layout_of(opening).placement)),
+    ];
+    for (flag, wanted, kept) in kept {
+        let Some(wanted) = wanted.as_ref().filter(|wanted| **wanted != kept) else { continue };
+        let text = format!(
+            "the session began with `{flag} {kept}` and keeps it; a new one can have `{wanted}`"
+        );
+        context.output.note(style::WARN, "note: ", &text);
+    }
+}
+
+/// What a flag calls a choice.
+fn word_of(choice: impl Serialize) -> String {
+    let word = serde_json::to_value(choice).unwrap_or_default();
+    word.as_str().unwrap_or_default().to_owned()
 }
 
 /// Prints every event as it is kept.

@@ -1,8 +1,9 @@
 //! What a call of a model did, as lines for people.
 
 use anstyle::Style;
+use metier_agent::fence;
 use metier_agent::tools::specs::name;
-use metier_session::content::{Call, ToolResponse};
+use metier_session::content::{Call, StateUpdate, ToolResponse};
 use serde_json::Value;
 
 use crate::output::style;
@@ -25,8 +26,20 @@ pub(super) fn doing(call: &Call) -> String {
     let arguments = arguments_of(call);
     match call.name.as_str() {
         name::LOAD | name::SKILL => format!("loading {}", skill_of(&arguments)),
-        name::RUN | name::EXEC => format!("running {}", command_of(&arguments)),
+        name::RUN | name::EXEC | fence::CAUSE => format!("running {}", command_of(&arguments)),
         other => other.to_owned(),
+    }
+}
+
+/// What came of code in a reply.
+pub(super) fn coded(call: &Call, update: &StateUpdate) -> Vec<Line> {
+    match update.extra.get(fence::STRUCTURED) {
+        Some(result) => ran(&arguments_of(call), result),
+        None => {
+            let why = update.text.as_deref().unwrap_or_default();
+            let text = format!("code: {}", why.lines().next().unwrap_or_default());
+            vec![Line { style: style::WARN, word: "refused ", text }]
+        }
     }
 }
 

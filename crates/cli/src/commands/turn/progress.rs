@@ -6,11 +6,12 @@ use std::io::{self, IsTerminal};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use metier_agent::agent::Watcher;
+use metier_agent::fence;
 use metier_agent::{Progress as Step, agent};
 use metier_session::content::{AssistantMessage, Call};
 use metier_session::{Content, Event};
 
-use super::calls::{Line, doing, happened};
+use super::calls::{Line, coded, doing, happened};
 use super::speech::{Left, Speech};
 use crate::context::Context;
 use crate::output::{Output, Status, plain_block, style, styled};
@@ -123,6 +124,11 @@ impl Progress {
                 let call = self.known().calls.remove(&response.call);
                 let lines = call.map(|call| happened(&call, response));
                 lines.iter().flatten().for_each(|line| self.say(line));
+            }
+            // The model made no call for it, so there is one at a time, without an id.
+            Content::StateUpdate(update) if update.cause == fence::CAUSE => {
+                let call = self.known().calls.remove("").unwrap_or_default();
+                coded(&call, update).iter().for_each(|line| self.say(line));
             }
             Content::Summary(_) => {
                 self.known().is_summary = false;

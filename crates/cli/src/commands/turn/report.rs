@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use metier_agent::{Ending, Outcome};
+use metier_agent::{Ending, Outcome, fence};
 use metier_session::{Content, Event};
 use serde::Deserialize;
 
@@ -79,8 +79,12 @@ pub(in crate::commands) fn files(context: &Context, folder: Option<&Path>, outco
 fn made_in(events: &[Event]) -> BTreeMap<String, MadeFile> {
     let mut made = BTreeMap::new();
     for event in events {
-        let Content::ToolResponse(response) = &event.content else { continue };
-        let Ok(result) = Made::deserialize(&response.structured) else { continue };
+        let result = match &event.content {
+            Content::ToolResponse(response) => Some(&response.structured),
+            Content::StateUpdate(update) => update.extra.get(fence::STRUCTURED),
+            _ => None,
+        };
+        let Some(Ok(result)) = result.map(Made::deserialize) else { continue };
         made.extend(result.output_files.into_iter().map(|file| (file.reference.clone(), file)));
     }
     made

@@ -236,3 +236,54 @@ fn what_a_model_says_cannot_drive_the_terminal() {
     answered · [TIME] · scripted/replies.jsonl · session one
     ");
 }
+
+#[test]
+fn what_a_session_began_with_stays_and_is_told() {
+    let env = with_skill();
+    script(&env, &[json!({ "text": "Said." })]);
+    let say = |words: &[&str]| {
+        let fixed = ["look", "--session", "one"];
+        steady(&run_scripted(&env, &fixed.iter().chain(words).copied().collect::<Vec<_>>()))
+    };
+    let first = say(&["--tools", "knowledge"]);
+    assert!(!first.contains("note:"), "{first}");
+    assert_snapshot!(say(&["--tools", "files", "--placement", "system"]), @"
+    exit 0
+    ----- stdout
+    Said.
+    ----- stderr
+    note: the session began with `--tools knowledge` and keeps it; a new one can have `files`
+    note: the session began with `--placement tool_result` and keeps it; a new one can have `system`
+    answered · [TIME] · scripted/replies.jsonl · session one
+    ");
+    // Those it has anyway are no news, and neither is saying nothing.
+    for words in [&["--tools", "knowledge", "--placement", "tool_result"][..], &[]] {
+        assert!(!say(words).contains("note:"));
+    }
+}
+
+#[test]
+fn code_in_a_reply_is_run_only_if_the_user_wants_that() {
+    let env = with_skill();
+    let code = "Let me see.\n\n```bash\necho 2 | tee $OUTPUT_DIR/count.txt\n```";
+    script(&env, &[json!({ "text": code }), json!({ "text": "Two." })]);
+    let off = run_scripted(&env, &["count", "--session", "off"]);
+    assert!(off.stdout.contains("```bash"), "{off}");
+    // A project cannot want it.
+    env.write("project/.metier/config.toml", "[agent]\ncode_execution = true\n");
+    let project = run_scripted(&env, &["count", "--session", "project", "--trust-project"]);
+    assert!(project.stdout.contains("```bash"), "{project}");
+    std::fs::remove_file(env.project().join(".metier/config.toml")).expect("it was there");
+    env.write("home/.metier/config.toml", "[agent]\ncode_execution = true\n");
+    assert_snapshot!(steady(&run_scripted(&env, &["count", "--session", "on"])), @"
+    exit 0
+    ----- stdout
+    Two.
+    ----- stderr
+    ran echo 2 | tee $OUTPUT_DIR/count.txt · exit 0 · [TIME]
+    FILE                       SIZE  TYPE
+    workspace://out/count.txt   2 B  text
+    in [HOME]/.metier/workspaces/metier/local/on-3
+    answered · [TIME] · scripted/replies.jsonl · session on
+    ");
+}

@@ -103,6 +103,23 @@ fn requests_only_grow_with_every_set_of_tools() {
 }
 
 #[test]
+fn requests_only_grow_when_code_in_a_reply_is_run() {
+    for wire in Wire::ALL {
+        let talk = Talk::new(wire);
+        talk.set("[agent]\ncode_execution = true\n");
+        let code = Said::text("Let me see.\n\n```python\nprint('one')\n```");
+        let two = Said::text("Either\n```bash\nls\n```\nor\n```bash\nls -l\n```");
+        talk.say(&["one"], [load("a", "counter"), code, Said::text("1")]);
+        talk.say(&["two"], [two]);
+        talk.say(&["three"], [Said::text("3")]);
+        talk.assert_only_grew(5);
+        let last = talk.sent().pop().expect("a request").messages.concat();
+        assert_eq!(last.matches("Result of the code").count(), 1, "{wire:?}: {last}");
+        assert!(last.contains("\"stdout\":\"one\\n\""), "{wire:?}: {last}");
+    }
+}
+
+#[test]
 fn requests_only_grow_when_the_last_one_of_a_turn_is_announced() {
     for wire in Wire::ALL {
         let talk = Talk::new(wire);

@@ -6,6 +6,7 @@ use metier_testkit::provider::{Said, Wire};
 use metier_testkit::server::Reply;
 use serde_json::json;
 
+use super::bench::steady;
 use super::talk::{Talk, load};
 use crate::compact;
 
@@ -65,13 +66,20 @@ fn a_conversation_that_does_not_fit_leaves_the_session_as_it_was() {
 
 #[test]
 fn a_reply_without_a_word_is_told() {
-    let silent = Wire::ChatCompletions.stream(&Said::text(""));
-    let empty = Reply::ok("").header("Content-Type", "text/event-stream");
-    let lines = [silent, empty].map(|reply| told(Wire::ChatCompletions, &reply));
-    assert_snapshot!(lines.join("\n"), @"
-    0 |  |
-    1 |  | error: the reply broke off before its end / hint: try again later, or name another model with `--model`
+    let wire = Wire::ChatCompletions;
+    let talk = Talk::new(wire);
+    talk.provider.says([Said::text("")]);
+    assert_snapshot!(steady(&talk.try_saying(&["first"])), @"
+    exit 1
+    ----- stdout
+
+    ----- stderr
+    the model said nothing · [TIME] · test/small · session one
     ");
+    talk.say(&["second"], [Said::text("2")]);
+    assert_eq!(talk.broken(), [0; 0]);
+    let empty = Reply::ok("").header("Content-Type", "text/event-stream");
+    assert_snapshot!(told(wire, &empty), @"1 |  | error: the reply broke off before its end / hint: try again later, or name another model with `--model`");
 }
 
 #[test]

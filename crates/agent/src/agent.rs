@@ -52,6 +52,8 @@ pub struct AgentSettings {
     pub compact_at: f64,
     /// How long a reply may be, in tokens.
     pub max_output_tokens: Option<u32>,
+    /// Whether the server is asked to let the model choose a skill, or none, before anything else.
+    pub constrained: bool,
 }
 
 /// An agent.

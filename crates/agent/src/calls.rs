@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tracing::{Instrument, Span};
 
 use crate::agent::{Agent, AgentError, Progress};
+use crate::choice::{NONE, NOTHING_LOADED, is_none};
 use crate::draft::Draft;
 use crate::fence::{self, Code};
 use crate::prompt;
@@ -22,7 +23,7 @@ use crate::thread::Thread;
 use crate::tools::read::{Shelves, read};
 use crate::tools::run::Prepared;
 use crate::tools::specs::name;
-use crate::tools::{Answer, Runs};
+use crate::tools::{Answer, Runs, Situation};
 
 /// The answer to a call that was not made because the turn was stopped.
 const STOPPED: &str = "the user stopped this";
@@ -192,6 +193,9 @@ impl Round<'_> {
                 at.load(&json!({ "skill": skill }))?
             }
             _ if !is_there => Answer::unknown_tool(&call.name, &tools),
+            name::LOAD | name::SKILL if self.chose_none(&arguments, &at) => {
+                Answer::text(NOTHING_LOADED)
+            }
             name::LOAD => at.load(&arguments)?,
             name::SELECT_DOCS => at.select_docs(&arguments)?,
             name::LIST_DOCS => at.list_docs(&arguments)?,
@@ -207,6 +211,11 @@ impl Round<'_> {
 
     fn has_tool(&self, name: &str) -> bool {
         self.tools.iter().any(|tool| tool.name == name)
+    }
+
+    /// Whether the model was made to choose, and chose no skill.
+    fn chose_none(&self, arguments: &Value, at: &Situation<'_>) -> bool {
+        self.agent.settings.constrained && is_none(arguments) && at.usable(NONE).is_err()
     }
 
     fn shelves(&self) -> Shelves<'_> {

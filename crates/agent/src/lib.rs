@@ -14,6 +14,7 @@ pub mod agent;
 pub mod block;
 mod calls;
 pub mod changes;
+mod choice;
 mod compact;
 pub mod conversation;
 mod draft;

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use metier_model::{Format, ModelError, Reply, ReplyEvent, ReplyPart, Request, StopReason};
+use metier_model::{
+    Format, ModelError, Reply, ReplyEvent, ReplyPart, Request, StopReason, ToolChoice,
+};
 use metier_session::content::{
     AssistantMessage, Call, Loaded, Part, Reasoning, StateUpdate, Text, UserMessage,
 };
@@ -15,6 +17,7 @@ use tracing::Instrument;
 
 use crate::agent::{Agent, AgentError, LoadMode, Outcome, Progress, Task, Watcher};
 use crate::changes;
+use crate::choice;
 use crate::conversation::Sources;
 use crate::draft::Draft;
 use crate::prompt;
@@ -281,9 +284,17 @@ impl Agent {
             messages: conversation.messages,
             tools: prompt::tools_of(&thread.opening),
             max_output_tokens: self.settings.max_output_tokens,
+            tool_choice: self.tool_choice(thread),
             cache_key: Some(format!("{}-{}", thread.at.key.session(), thread.at.generation)),
-            ..Request::default()
         })
+    }
+
+    fn tool_choice(&self, thread: &Thread) -> ToolChoice {
+        let has_skills = Shelf::read(&thread.state, &self.name).skills().next().is_some();
+        if !self.settings.constrained || has_skills {
+            return ToolChoice::Auto;
+        }
+        choice::constrained(&thread.opening, &thread.events, &self.library.snapshot())
     }
 
     /// Sends a request and passes on what comes; nothing if it was stopped.

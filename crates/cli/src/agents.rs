@@ -46,9 +46,10 @@ impl Context {
     ///
     /// When there is no model, the settings cannot be followed, or the state cannot be used.
     pub(crate) fn agent(&self, wanted: &AgentArgs, skills: Arc<Skills>) -> Result<Agent, Failure> {
-        let settings = self.agent_settings(wanted)?;
+        let mut settings = self.agent_settings(wanted)?;
         let executor = self.confining_executor(wanted.executor)?;
         let model = self.model(wanted.model.as_deref(), &skills)?;
+        settings.constrained = self.is_constrained(model.name())?;
         let workspaces = self.workspaces()?;
         Ok(Agent {
             name: wanted.sources.agent.clone(),
@@ -60,6 +61,24 @@ impl Context {
             runner: Runner { workspaces, artifacts: Arc::new(self.artifacts()?), executor },
             settings,
         })
+    }
+
+    /// Has an agent ask another model from now on.
+    ///
+    /// # Errors
+    ///
+    /// When that model cannot be used; the agent keeps the one it has.
+    pub(crate) fn change_model(
+        &self,
+        agent: &mut Agent,
+        name: &str,
+        skills: &Skills,
+    ) -> Result<(), Failure> {
+        let model = self.model(Some(name), skills)?;
+        agent.settings.constrained = self.is_constrained(model.name())?;
+        model.name().clone_into(&mut agent.model_name);
+        agent.model = model;
+        Ok(())
     }
 
     /// Who runs what a model thought of: nobody who does so unconfined, as long as no person is
@@ -126,6 +145,7 @@ impl Context {
             context_tokens: count("context.tokens", 128_000),
             compact_at: f64::from(percent) / 100.0,
             max_output_tokens: None,
+            constrained: false,
         })
     }
 

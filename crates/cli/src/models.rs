@@ -120,6 +120,23 @@ impl Context {
         Ok(())
     }
 
+    /// Whether the provider of a model is asked to enforce the choice of a skill.
+    ///
+    /// # Errors
+    ///
+    /// When the setting is not one of its words.
+    pub(crate) fn is_constrained(&self, model: &str) -> Result<bool, Failure> {
+        let name = model.split('/').next().unwrap_or_default();
+        match self.provider_text(name, "tool_choice") {
+            None | Some("auto") => Ok(false),
+            Some("constrained") => Ok(true),
+            Some(word) => {
+                Err(Failure::usage(format!("`{PROVIDERS}{name}.tool_choice` cannot be `{word}`"))
+                    .hint("set it to `auto` or `constrained`"))
+            }
+        }
+    }
+
     fn provider_text(&self, name: &str, field: &str) -> Option<&str> {
         self.settings.text(&format!("{PROVIDERS}{name}.{field}"))
     }

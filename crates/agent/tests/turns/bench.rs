@@ -265,6 +265,7 @@ fn settings() -> AgentSettings {
         context_tokens: 200_000,
         compact_at: 0.8,
         max_output_tokens: None,
+        constrained: false,
     }
 }
 

@@ -370,6 +370,13 @@ pub(crate) const KEYS: &[Key] = &[
         help: "How a provider is spoken to: `chat_completions`, `responses` or `messages`",
     },
     Key {
+        name: "models.providers.*.tool_choice",
+        kind: Kind::Text,
+        default: "\"auto\"",
+        narrowing: Narrowing::Never,
+        help: "`constrained` has a server that can enforce it (llama.cpp, vLLM) make the model choose a skill, or none, when a task begins",
+    },
+    Key {
         name: "agents.*.workspace",
         kind: Kind::Text,
         default: "\"\"",

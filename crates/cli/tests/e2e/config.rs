@@ -48,6 +48,7 @@ fn every_setting_has_a_default() {
     models.providers.*.base_url = ""  # default
     models.providers.*.format = "chat_completions"  # default
     models.providers.*.key = ""  # default
+    models.providers.*.tool_choice = "auto"  # default
     skills.allow_symlink_targets = []  # default
     skills.allowed = []  # default
     skills.catalog_tokens = 4000  # default

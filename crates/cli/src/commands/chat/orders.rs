@@ -32,8 +32,7 @@ impl Chat<'_> {
             Order::Attach(file) => self.attach(&file)?,
             Order::Model(name) => {
                 if let Some(name) = name {
-                    self.agent.model = self.context.model(Some(&name), &self.skills)?;
-                    self.agent.model_name = self.agent.model.name().to_owned();
+                    self.context.change_model(&mut self.agent, &name, &self.skills)?;
                 }
                 out.note(style::DIM, "model ", &self.agent.model_name);
             }

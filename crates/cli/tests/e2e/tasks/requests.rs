@@ -1,10 +1,13 @@
 //! What a provider is sent, as a server that records it sees it.
 
 use insta::assert_snapshot;
+use metier_testkit::provider::{Said, Wire};
 use metier_testkit::server::Server;
 use serde_json::{Value, json};
 
 use super::bench::{asking, calling, run_with, streamed};
+use super::talk::Talk;
+use crate::compact;
 
 const PATH: &str = "/v1/chat/completions";
 
@@ -112,4 +115,49 @@ fn the_whole_first_request_without_skills_costs_at_most_900_tokens() {
         let count = metier_skill::tokens::count(&body);
         assert!(count <= 900, "{set}: {count} tokens: {body}");
     }
+}
+
+#[test]
+fn a_server_that_can_enforce_it_makes_the_model_choose_a_skill_first() {
+    let talk = Talk::new(Wire::ChatCompletions);
+    let set = |word: &str| talk.set(&format!("tool_choice = \"{word}\"\n"));
+    set("constrained");
+    // What is enforced comes back as text, not as a call.
+    let chosen = Said::text(r#"{"name": "skill_load", "arguments": {"skill": "counter"}}"#);
+    talk.say(&["How long?"], [chosen, Said::text("Two lines.")]);
+    let none = Said::text(r#"{"name": "skill_load", "arguments": {"skill": "none"}}"#);
+    talk.say(&["Thank you."], [none, Said::text("You are welcome.")]);
+    let asked = talk.provider.bodies().into_iter().map(|body| {
+        let body: Value = serde_json::from_str(&body).expect("JSON");
+        let names = &body["response_format"]["json_schema"]["schema"]["anyOf"][0]["properties"];
+        format!("{} {}", body["tool_choice"], names["arguments"]["properties"])
+    });
+    assert_snapshot!(asked.collect::<Vec<_>>().join("\n"), @r#"
+    "none" {"skill":{"enum":["charts","counter","none"]}}
+    null null
+    "none" {"skill":{"enum":["charts","counter","none"]}}
+    null null
+    "#);
+    assert_snapshot!(talk.story(), @r#"
+    == request 1
+    user: How long?
+    == request 2
+    call: skill_load {"skill": "counter"}
+    tool: [Loaded] counter
+
+    # Counter
+
+    Run `sh scripts/count.sh FILE`. For formats see `formats.md`.
+
+    Docs loaded: none
+    == request 3
+    assistant: Two lines.
+    user: Thank you.
+    == request 4
+    call: skill_load {"skill": "none"}
+    tool: no skill was loaded: go on without one
+    "#);
+    assert_eq!(talk.state(), "");
+    set("sometimes");
+    assert_snapshot!(compact(&talk.try_saying(&["Well?"])), @"2 |  | error: `models.providers.test.tool_choice` cannot be `sometimes` / hint: set it to `auto` or `constrained`");
 }

@@ -149,9 +149,6 @@ impl Sources<'_> {
         }
         let mut whole = String::new();
         for it in loaded {
-            if !it.body && it.docs.is_empty() {
-                continue;
-            }
             whole.push_str(&self.block(it)?);
         }
         if whole.is_empty() {

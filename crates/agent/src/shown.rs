@@ -56,8 +56,9 @@ impl<'a> Window<'a> {
 
     /// What stands at an event.
     pub fn at(&self, event: &'a Event) -> Vec<&'a Loaded> {
-        let is_there = |it: &&Loaded| !self.stubbed.contains(&(event.id, it.skill.as_str()));
-        event.content.loaded().iter().filter(is_there).collect()
+        // A load of what stands above has no text of its own.
+        let texts = event.content.loaded().iter().filter(|it| it.body || !it.docs.is_empty());
+        texts.filter(|it| !self.stubbed.contains(&(event.id, it.skill.as_str()))).collect()
     }
 
     /// Everything that is shown, in the order of requests.

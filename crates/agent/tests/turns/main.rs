@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod bench;
+mod chance;
 mod flows;
 mod lasting;
 mod offline;
@@ -17,8 +18,15 @@ type Test = (&'static str, fn() -> Result<(), Failed>);
 fn main() {
     metier_sandbox::helper();
     let arguments = Arguments::from_args();
-    let tests =
-        [flows::TESTS, lasting::TESTS, offline::TESTS, prefix::TESTS, resume::TESTS, sets::TESTS];
+    let tests = [
+        chance::TESTS,
+        flows::TESTS,
+        lasting::TESTS,
+        offline::TESTS,
+        prefix::TESTS,
+        resume::TESTS,
+        sets::TESTS,
+    ];
     let trials =
         tests.iter().copied().flatten().map(|(name, test)| Trial::test(*name, *test)).collect();
     libtest_mimic::run(&arguments, trials).exit();

@@ -56,6 +56,24 @@ pub struct AgentSettings {
     pub constrained: bool,
 }
 
+impl Default for AgentSettings {
+    fn default() -> Self {
+        Self {
+            prompt: PromptSettings::default(),
+            limits: TurnLimits::default(),
+            mode: LoadMode::default(),
+            max_loaded_skills: None,
+            retain_tokens: 32_000,
+            load_before_run: true,
+            parallel_tools: 4,
+            context_tokens: 128_000,
+            compact_at: 0.8,
+            max_output_tokens: None,
+            constrained: false,
+        }
+    }
+}
+
 /// An agent.
 #[derive(Clone, Debug)]
 pub struct Agent {

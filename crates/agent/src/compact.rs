@@ -9,6 +9,8 @@ use metier_session::{BreakCause, Content, NewEvent};
 use metier_skill::tokens;
 
 use crate::agent::{Agent, AgentError, Progress};
+use crate::changes;
+use crate::runner::SYSTEM;
 use crate::shelf::Shelf;
 use crate::shown::Window;
 use crate::stop::Stop;
@@ -68,6 +70,11 @@ impl Agent {
             .with_usage(self.usage_of(&reply))
             .with_break(BreakCause::Compaction, Vec::new());
         thread.append(vec![event]).await?;
+        // What was told of a changed library before is told again.
+        let snapshot = self.library.snapshot();
+        if let Some(update) = changes::update(&thread.opening, &thread.events, &snapshot) {
+            thread.append(vec![NewEvent::new(SYSTEM, Content::StateUpdate(update))]).await?;
+        }
         Ok(true)
     }
 }

@@ -54,6 +54,19 @@ pub struct PromptSettings {
     pub is_minimal: bool,
 }
 
+impl Default for PromptSettings {
+    fn default() -> Self {
+        Self {
+            instruction: None,
+            guidance: None,
+            tools: ToolSet::default(),
+            catalog_tokens: catalog::default_budget(None),
+            layout: Layout::default(),
+            is_minimal: false,
+        }
+    }
+}
+
 /// The fields of an opening that the agent adds.
 const TOOLS_FIELD: &str = "tool_set";
 const LAYOUT_FIELD: &str = "layout";
@@ -168,15 +181,7 @@ mod tests {
             cache: None,
             catalog_tokens: 2000,
         });
-        let settings = PromptSettings {
-            instruction: None,
-            guidance: None,
-            tools,
-            catalog_tokens: 2000,
-            layout: Layout::default(),
-            is_minimal: false,
-        };
-        opening(&settings, &snapshot)
+        opening(&PromptSettings { tools, ..PromptSettings::default() }, &snapshot)
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub(crate) const LAST_REQUEST: &str = "This turn has no further request after th
 const INTERRUPTED: &str =
     "This was interrupted, and nobody knows how far it came. Look before you call it again.";
 /// Who says things that neither a person nor the model said.
-const SYSTEM: &str = "system";
+pub(crate) const SYSTEM: &str = "system";
 
 /// What the loads of a task come to.
 #[derive(Default)]

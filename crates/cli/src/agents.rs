@@ -20,9 +20,6 @@ use crate::failure::Failure;
 use crate::library::Skills;
 use crate::models::read_word;
 
-/// Commands that a model runs at the same time.
-const PARALLEL_TOOLS: usize = 4;
-
 /// A choice between words, by a flag or by a setting.
 struct Choice<'a> {
     flag: Option<&'a str>,
@@ -118,9 +115,9 @@ impl Context {
             setting: "agent.prompt",
             words: "`full` or `minimal`",
         })?;
-        let usual = Layout::default().max_body_tokens;
-        let max_body_tokens = count("skills.max_body_tokens", usual);
-        let limits = TurnLimits::default();
+        let usual = AgentSettings::default();
+        let layout = usual.prompt.layout;
+        let max_body_tokens = count("skills.max_body_tokens", layout.max_body_tokens);
         let percent = u8::try_from(count("context.compact_at", 80).min(100)).unwrap_or(100);
         Ok(AgentSettings {
             prompt: PromptSettings {
@@ -132,20 +129,18 @@ impl Context {
                 is_minimal: prompt == PromptKind::Minimal,
             },
             limits: TurnLimits {
-                requests: count("agent.max_requests", limits.requests).max(1),
+                requests: count("agent.max_requests", usual.limits.requests).max(1),
                 tokens: self.bound("agent.max_tokens").and_then(|most| u64::try_from(most).ok()),
                 run_code: self.settings.is_true("agent.code_execution"),
-                ..limits
+                ..usual.limits
             },
             mode,
             max_loaded_skills: self.bound("skills.max_loaded"),
-            retain_tokens: count("skills.retain_tokens", 32_000),
+            retain_tokens: count("skills.retain_tokens", usual.retain_tokens),
             load_before_run: self.settings.switch("skills.load_before_run"),
-            parallel_tools: PARALLEL_TOOLS,
-            context_tokens: count("context.tokens", 128_000),
+            context_tokens: count("context.tokens", usual.context_tokens),
             compact_at: f64::from(percent) / 100.0,
-            max_output_tokens: None,
-            constrained: false,
+            ..usual
         })
     }
 

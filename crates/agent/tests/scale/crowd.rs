@@ -67,7 +67,7 @@ impl Crowd {
                 artifacts: Arc::new(Artifacts::new()),
                 executor: LocalExecutor::Sandbox(firmness).into(),
             },
-            settings: settings(),
+            settings: AgentSettings::default(),
         };
         Self { agent, store }
     }
@@ -236,27 +236,5 @@ fn write_skills(folder: &Path) {
         if !path.exists() {
             fs::write(path, text).unwrap();
         }
-    }
-}
-
-fn settings() -> AgentSettings {
-    AgentSettings {
-        prompt: PromptSettings {
-            instruction: None,
-            guidance: None,
-            tools: ToolSet::Full,
-            catalog_tokens: 2000,
-            layout: Layout::default(),
-            is_minimal: false,
-        },
-        limits: TurnLimits::default(),
-        mode: LoadMode::Turn,
-        max_loaded_skills: None,
-        retain_tokens: 20_000,
-        load_before_run: true,
-        parallel_tools: 4,
-        context_tokens: 200_000,
-        compact_at: 0.8,
-        max_output_tokens: None,
     }
 }

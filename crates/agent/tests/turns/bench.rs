@@ -96,7 +96,7 @@ impl Bench {
             skills: folder.path().join("skills"),
             folder,
             store: Arc::new(MemoryStore::new()),
-            settings: settings(),
+            settings: AgentSettings::default(),
             key: SessionKey::new("test", "ada", "one").expect("a key"),
         };
         bench.write(
@@ -244,29 +244,6 @@ impl Bench {
 pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime").block_on(future)
-}
-
-fn settings() -> AgentSettings {
-    AgentSettings {
-        prompt: PromptSettings {
-            instruction: None,
-            guidance: None,
-            tools: ToolSet::Full,
-            catalog_tokens: 2000,
-            layout: Layout::default(),
-            is_minimal: false,
-        },
-        limits: TurnLimits::default(),
-        mode: LoadMode::Turn,
-        max_loaded_skills: None,
-        retain_tokens: 20_000,
-        load_before_run: true,
-        parallel_tools: 4,
-        context_tokens: 200_000,
-        compact_at: 0.8,
-        max_output_tokens: None,
-        constrained: false,
-    }
 }
 
 /// A reply with calls, as a line of a script.

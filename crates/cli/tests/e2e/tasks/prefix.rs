@@ -221,6 +221,34 @@ fn the_marks_of_anthropics_cache_are_after_tools_and_system_and_the_last_two_tur
     }
 }
 
+#[test]
+fn a_conversation_that_became_too_long_breaks_at_its_summary_and_nowhere_else() {
+    for wire in Wire::ALL {
+        let talk = Talk::new(wire);
+        talk.say(&["one"], [load("a", "counter"), Said::text("1")]);
+        let error = json!({ "message": "prompt is too long", "code": "context_length_exceeded" });
+        let too_long = || Reply::ok(json!({ "error": error }).to_string()).code(400);
+        // Neither a summary that fails nor one that is stopped changes anything.
+        talk.provider.answers([too_long(), Reply::status(401)]);
+        assert_eq!(talk.try_saying(&["two"]).code, 1);
+        let slow = wire.stream(&Said::text("never whole")).delay(Duration::from_secs(60));
+        talk.provider.answers([too_long(), slow]);
+        let child = begin(&talk, &["three"]);
+        wait_until("the summary", || talk.provider.bodies().len() == 6);
+        assert_eq!(interrupted(child), 130);
+        assert_eq!(talk.broken(), [0; 0]);
+        assert_eq!(talk.said_to_break(), []);
+        let reply = |text: &str| wire.stream(&Said::text(text));
+        talk.provider.answers([too_long(), reply("They counted."), reply("4")]);
+        assert_eq!(talk.try_saying(&["four"]).code, 0);
+        talk.say(&["five"], [Said::text("5")]);
+        assert_eq!((talk.provider.bodies().len(), talk.broken()), (10, vec![7]), "{wire:?}");
+        let causes: Vec<String> =
+            talk.said_to_break().into_iter().map(|(_, cause)| cause).collect();
+        assert_eq!(causes, ["compaction"], "{wire:?}");
+    }
+}
+
 /// Says something and does not wait.
 fn begin(talk: &Talk, words: &[&str]) -> std::process::Child {
     let mut command = talk.env.command(talk.env.binary());

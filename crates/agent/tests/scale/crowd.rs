@@ -9,13 +9,9 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use metier_agent::agent::{AgentSettings, Watcher};
-use metier_agent::conversation::Layout;
 use metier_agent::library::read_tree;
-use metier_agent::prompt::PromptSettings;
 use metier_agent::texts::StagedTexts;
-use metier_agent::tools::ToolSet;
-use metier_agent::turn::TurnLimits;
-use metier_agent::{Agent, Ending, Library, LibraryError, LoadMode, Task, stop};
+use metier_agent::{Agent, Ending, Library, LibraryError, Task, stop};
 use metier_model::{Model, ModelError, Replies, Request, Scripted};
 use metier_session::{Content, Event, SessionStore, SqliteStore};
 use metier_skill::discover::{Absence, Links, Root, Source};

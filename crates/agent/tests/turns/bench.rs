@@ -7,13 +7,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use metier_agent::agent::{AgentSettings, Watcher, unwatched};
-use metier_agent::conversation::Layout;
 use metier_agent::library::read_tree;
-use metier_agent::prompt::PromptSettings;
 use metier_agent::texts::StagedTexts;
-use metier_agent::tools::ToolSet;
-use metier_agent::turn::TurnLimits;
-use metier_agent::{Agent, AgentError, Library, LibraryError, LoadMode, Outcome, Task, stop};
+use metier_agent::{Agent, AgentError, Library, LibraryError, Outcome, Task, stop};
 use metier_model::{Message, Model, ReplyPart, Request, Scripted};
 use metier_session::content::Attachment;
 use metier_session::{Content, Event, MemoryStore, NewEvent, SessionKey, SessionStore};

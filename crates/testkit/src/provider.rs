@@ -16,9 +16,10 @@ pub enum Wire {
     Messages,
 }
 
-/// What a model says in one reply: words, calls, or both.
+/// What a model says in one reply: words, calls, or both, perhaps after a thought.
 #[derive(Clone, Debug, Default)]
 pub struct Said {
+    thought: String,
     text: String,
     calls: Vec<(String, String, Value)>,
 }
@@ -41,6 +42,12 @@ impl Said {
     /// A call with an id of its own.
     pub fn call(id: &str, tool: &str, arguments: Value) -> Self {
         Self::default().and(id, tool, arguments)
+    }
+
+    /// The same after a thought, which the provider signs or encrypts where it does so.
+    #[must_use]
+    pub fn after(self, thought: &str) -> Self {
+        Self { thought: thought.to_owned(), ..self }
     }
 
     /// The same with one more call.
@@ -128,7 +135,11 @@ fn event(data: &Value) -> String {
 
 fn chat(said: &Said) -> Vec<Value> {
     let delta = |delta: Value| json!({ "choices": [{ "index": 0, "delta": delta }] });
-    let mut events = vec![delta(json!({ "role": "assistant", "content": said.text }))];
+    let mut events = Vec::new();
+    if !said.thought.is_empty() {
+        events.push(delta(json!({ "role": "assistant", "reasoning_content": said.thought })));
+    }
+    events.push(delta(json!({ "role": "assistant", "content": said.text })));
     for (index, (id, tool, arguments)) in said.calls.iter().enumerate() {
         let function = json!({ "name": tool, "arguments": arguments.to_string() });
         let call = json!({ "index": index, "id": id, "type": "function", "function": function });
@@ -144,6 +155,14 @@ fn chat(said: &Said) -> Vec<Value> {
 fn responses(said: &Said) -> Vec<Value> {
     let mut events = vec![json!({ "type": "response.created", "response": { "id": "resp_1" } })];
     let mut items = Vec::new();
+    if !said.thought.is_empty() {
+        let summary = json!([{ "type": "summary_text", "text": said.thought }]);
+        let item = json!({ "type": "reasoning", "id": "rs_1", "summary": summary,
+            "encrypted_content": "gAAAAAB/+=" });
+        events
+            .push(json!({ "type": "response.output_item.done", "output_index": 0, "item": item }));
+        items.push(item);
+    }
     if !said.text.is_empty() {
         let at = items.len();
         let part = json!({ "type": "output_text", "text": said.text });
@@ -177,19 +196,28 @@ fn messages(said: &Said) -> Vec<Value> {
     let mut events =
         vec![json!({ "type": "message_start", "message": { "id": "msg_1", "usage": usage } })];
     let mut at = 0;
-    let mut block = |start: Value, delta: Value| {
+    let mut block = |start: Value, deltas: &[Value]| {
         events.push(json!({ "type": "content_block_start", "index": at, "content_block": start }));
-        events.push(json!({ "type": "content_block_delta", "index": at, "delta": delta }));
+        for delta in deltas {
+            events.push(json!({ "type": "content_block_delta", "index": at, "delta": delta }));
+        }
         events.push(json!({ "type": "content_block_stop", "index": at }));
         at += 1;
     };
+    if !said.thought.is_empty() {
+        let deltas = [
+            json!({ "type": "thinking_delta", "thinking": said.thought }),
+            json!({ "type": "signature_delta", "signature": "EqQBCgIYAh/+==" }),
+        ];
+        block(json!({ "type": "thinking", "thinking": "" }), &deltas);
+    }
     if !said.text.is_empty() {
         let delta = json!({ "type": "text_delta", "text": said.text });
-        block(json!({ "type": "text", "text": "" }), delta);
+        block(json!({ "type": "text", "text": "" }), &[delta]);
     }
     for (id, tool, arguments) in &said.calls {
         let delta = json!({ "type": "input_json_delta", "partial_json": arguments.to_string() });
-        block(json!({ "type": "tool_use", "id": id, "name": tool, "input": {} }), delta);
+        block(json!({ "type": "tool_use", "id": id, "name": tool, "input": {} }), &[delta]);
     }
     let reason = if said.calls.is_empty() { "end_turn" } else { "tool_use" };
     let usage = json!({ "output_tokens": 20 });

@@ -46,6 +46,12 @@ pub(in crate::commands) fn print(context: &Context, done: &Done<'_>, outcome: &O
     let (model, session) = (plain(done.model), plain(done.session));
     let rest = format!("· {:.2} s · {model} · session {session}", done.took.as_secs_f64());
     out.say(&format!("{} {}", ending(outcome), styled(style::DIM, rest)));
+    if out.is_quiet() && !matches!(outcome.ending, Ending::Answered | Ending::Stopped) {
+        out.error(&outcome.ending.to_string());
+    }
+    if let Some(hint) = hint(&outcome.ending) {
+        out.note(style::DIM, "hint: ", hint);
+    }
 }
 
 /// How a turn ended, in a word or a few.
@@ -72,6 +78,20 @@ pub(in crate::commands) fn files(context: &Context, folder: Option<&Path>, outco
         if let Some(folder) = folder {
             out.note(style::DIM, "in ", &folder.display().to_string());
         }
+    }
+}
+
+/// What to do about a turn without an answer.
+fn hint(ending: &Ending) -> Option<&'static str> {
+    match ending {
+        Ending::Silent | Ending::UnknownTools | Ending::Looping { .. } => {
+            Some("ask again with `--session`, or name another model with `--model`")
+        }
+        Ending::CutOff => Some("ask it to go on with `--session`"),
+        Ending::OutOfRequests => {
+            Some("ask it to go on with `--session`, or raise `agent.max_requests`")
+        }
+        _ => None,
     }
 }
 

@@ -76,6 +76,22 @@ fn requests_only_grow_with_calls_side_by_side_and_calls_that_are_wrong() {
 }
 
 #[test]
+fn requests_only_grow_with_thoughts_that_go_back_as_they_came() {
+    // What signs or encrypts a thought; without that it does not go back.
+    let marks = [("Let me think", 0), ("gAAAAAB/+=", 3), ("EqQBCgIYAh/+==", 3)];
+    for (wire, (mark, times)) in Wire::ALL.into_iter().zip(marks) {
+        let talk = Talk::new(wire);
+        let thinking = |said: Said| said.after("Let me think:\n\"ä\"");
+        let call = load("a", "counter").and("b", "skill_load", json!({ "skill": "charts" }));
+        talk.say(&["one"], [thinking(call), thinking(Said::text("1"))]);
+        talk.say(&["two"], [thinking(docs("c", "limits.md")), Said::text("2")]);
+        talk.assert_only_grew(4);
+        let last = talk.provider.bodies().pop().expect("a request");
+        assert_eq!(last.matches(mark).count(), times, "{wire:?}: {last}");
+    }
+}
+
+#[test]
 fn requests_only_grow_with_every_set_of_tools() {
     let read = json!({ "path": "$SKILLS_DIR/counter/SKILL.md" });
     for wire in Wire::ALL {

@@ -1,9 +1,13 @@
 //! What goes wrong in the middle of a session: a clear line with what to do, and the session goes on
 //! when it is over.
 
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
 use insta::assert_snapshot;
 use metier_testkit::provider::{Said, Wire};
 use metier_testkit::server::Reply;
+use rusqlite::Connection;
 use serde_json::json;
 
 use super::bench::steady;
@@ -75,11 +79,52 @@ fn a_reply_without_a_word_is_told() {
 
     ----- stderr
     the model said nothing · [TIME] · test/small · session one
+    hint: ask again with `--session`, or name another model with `--model`
     ");
-    talk.say(&["second"], [Said::text("2")]);
+    talk.provider.says([Said::text("")]);
+    assert_snapshot!(compact(&talk.try_saying(&["second", "--quiet"])), @"1 |  | the model said nothing");
+    talk.say(&["third"], [Said::text("3")]);
     assert_eq!(talk.broken(), [0; 0]);
     let empty = Reply::ok("").header("Content-Type", "text/event-stream");
     assert_snapshot!(told(wire, &empty), @"1 |  | error: the reply broke off before its end / hint: try again later, or name another model with `--model`");
+}
+
+#[test]
+fn a_server_that_cannot_be_reached_for_a_while_leaves_the_session_as_it_was() {
+    let talk = Talk::new(Wire::ChatCompletions);
+    talk.say(&["first"], [Said::text("1")]);
+    talk.env.write(
+        "home/.metier/config.toml",
+        "[models.providers.test]\nbase_url = \"http://127.0.0.1:9/v1\"\n",
+    );
+    assert_snapshot!(compact(&talk.try_saying(&["second", "--quiet"])), @"1 |  | error: cannot reach `127.0.0.1:9`: Connection refused (os error 111) / hint: check that the server runs, and its address and your network");
+    talk.set("");
+    talk.say(&["third"], [Said::text("3")]);
+    talk.assert_only_grew(2);
+}
+
+#[test]
+fn a_database_that_is_locked_when_the_reply_comes_leaves_the_session_as_it_was() {
+    let talk = Talk::new(Wire::ChatCompletions);
+    talk.say(&["first"], [Said::text("1")]);
+    let slow = talk.provider.wire.stream(&Said::text("2")).delay(Duration::from_secs(2));
+    talk.provider.answers([slow]);
+    let mut command = talk.env.command(talk.env.binary());
+    command.args(Talk::words(&["second", "--quiet"])).stdin(Stdio::null());
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let patience = Instant::now() + Duration::from_secs(60);
+    while talk.provider.bodies().len() < 2 {
+        assert!(Instant::now() < patience, "nothing is asked");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let other = Connection::open(talk.env.home().join(".metier/metier.db")).expect("a database");
+    other.execute_batch("BEGIN IMMEDIATE").expect("the lock");
+    let output = child.wait_with_output().expect("it ends");
+    other.execute_batch("ROLLBACK").expect("it was held");
+    assert_eq!(output.status.code(), Some(1));
+    assert_snapshot!(talk.env.without_paths(&output.stderr), @"error: the database `[HOME]/.metier/metier.db` was locked by another process for 10 seconds: try again, or end what holds it");
+    talk.say(&["third"], [Said::text("3")]);
+    talk.assert_only_grew(3);
 }
 
 #[test]

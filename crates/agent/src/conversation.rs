@@ -23,7 +23,7 @@ pub(crate) const LOADED_CONTEXT: &str = "Loaded skill context:";
 /// Begins the list of files that came with a message.
 pub(crate) const ATTACHED: &str = "\n\nAttached files:\n";
 /// Begins what came of the code in a reply.
-const CODE_RESULT: &str = "Result of the code in your reply, which was run:";
+const CODE_RESULT: &str = "Result of the code in your reply:";
 /// Begins a message that stands for older ones.
 const SUMMARY: &str = "Summary of the conversation so far:";
 

@@ -84,6 +84,9 @@ impl Agent {
         let turn = async {
             let mut thread = self.open(key, &self.library.snapshot(), watcher).await?;
             self.close_open_calls(&mut thread).await?;
+            if let Step::RunCode(_) = turn::next(last_turn(&thread.events), &self.settings.limits) {
+                thread.append(vec![self.code_result(Answer::error(INTERRUPTED))]).await?;
+            }
             self.drive(thread, stop).await
         };
         spans::turn(self, key, turn).await
@@ -108,9 +111,6 @@ impl Agent {
     /// Answers calls that were under way when the program ended.
     async fn close_open_calls(&self, thread: &mut Thread) -> Result<(), AgentError> {
         let step = turn::next(last_turn(&thread.events), &self.settings.limits);
-        if let Step::RunCode(_) = step {
-            return Ok(thread.append(vec![self.code_result(Answer::error(INTERRUPTED))]).await?);
-        }
         let (Step::RunTools(calls) | Step::RefuseTools(calls, _)) = step else { return Ok(()) };
         let answers = calls.iter().map(|call| (call, Answer::error(INTERRUPTED)));
         let events = answers.map(|(call, answer)| self.response(call, answer)).collect();

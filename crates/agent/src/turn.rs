@@ -298,9 +298,9 @@ mod tests {
     const LIMITS: TurnLimits =
         TurnLimits { requests: 4, tokens: Some(100), repeats: 2, unknown_tools: 2, run_code: true };
 
-    /// Events in short: `user`, `say WHY`, `silence`, `code TEXT`, `ran TEXT`, `call ID…`,
-    /// `result ID TEXT`, `unknown ID`; each reply costs ten tokens, `dear ID…` is a call that costs a hundred. What a call asks for is its id
-    /// without the digits at its end.
+    /// Events in short: `user`, `say WHY`, `silence`, `code TEXT`, `cut TEXT` for code that is not whole,
+    /// `ran TEXT`, `call ID…`, `result ID TEXT`, `unknown ID`; each reply costs ten tokens, `dear ID…` is a
+    /// call that costs a hundred. What a call asks for is its id without the digits at its end.
     fn event(seq: usize, text: &str) -> Event {
         let (kind, rest) = text.split_once(' ').unwrap_or((text, ""));
         let reply = |stop: &str, parts: Vec<Part>, tokens: u64| {

@@ -18,6 +18,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("resume::code_under_way_is_not_run_again", code_under_way),
     ("code::one_block_is_run_and_its_result_comes_back", one_block),
     ("code::is_not_run_unless_it_is_switched_on", switched_off),
+    ("code::of_a_turn_that_is_over_is_not_run_later", switched_on_later),
     ("code::is_confined_like_any_command", confined),
     ("code::that_does_the_same_again_and_again_ends_the_turn", looping),
 ];
@@ -147,6 +148,15 @@ fn switched_off() -> Result<(), Failed> {
     let bench = Bench::new();
     let done = bench.say("Look.", &text("```bash\nls\n```"));
     assert_eq!((done.outcome?.ending, done.requests.len()), (Ending::Answered, 1));
+    Ok(())
+}
+
+fn switched_on_later() -> Result<(), Failed> {
+    let mut bench = Bench::new();
+    bench.say("Look.", &text("```bash\nls\n```")).outcome?;
+    bench.settings.limits.run_code = true;
+    let asked = last(bench.say("Thank you.", &text("You are welcome.")))?;
+    assert!(!asked.contains("Result of the code"), "{asked}");
     Ok(())
 }
 

@@ -8,6 +8,8 @@ mod discovery;
 mod floor;
 mod process;
 mod runs;
+mod sessions;
+mod start;
 mod statistics;
 mod table;
 
@@ -18,6 +20,8 @@ use clap::Parser;
 
 use crate::discovery::{DiscoveryArgs, Skills};
 use crate::runs::RunArgs;
+use crate::sessions::SessionsArgs;
+use crate::start::StartArgs;
 
 /// Side-by-side benchmarks of metier
 #[derive(Debug, Parser)]
@@ -27,6 +31,10 @@ enum Benchmark {
     Discovery(DiscoveryArgs),
     /// Measure what running a command of a skill costs, against starting a shell
     Run(RunArgs),
+    /// Measure many sessions at once in one process, against SQLite alone
+    Sessions(SessionsArgs),
+    /// Measure how long `metier run` takes to ask a model, against starting an empty program
+    Start(StartArgs),
     /// Write the skills that `discovery` measures with, to look closer with a profiler
     Skills {
         /// How many
@@ -44,6 +52,8 @@ fn main() -> Result<()> {
     match Benchmark::parse() {
         Benchmark::Discovery(arguments) => discovery::run(&arguments),
         Benchmark::Run(arguments) => runs::run(&arguments),
+        Benchmark::Sessions(arguments) => sessions::run(&arguments),
+        Benchmark::Start(arguments) => start::run(&arguments),
         Benchmark::Skills { count, folder } => {
             Skills::generate(count, &folder)?;
             Ok(())

@@ -8,6 +8,7 @@ use std::collections::hash_map::RandomState;
 use std::env;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -60,7 +61,9 @@ pub(crate) fn every_session_goes_on() -> Result<(), Failed> {
         }
         thread::sleep(Duration::from_micros(random(5_000)));
         agent.kill()?;
-        at_work += usize::from(!agent.wait()?.success());
+        let ended = agent.wait()?;
+        assert!(ended.success() || ended.signal().is_some(), "it failed by itself: {ended}");
+        at_work += usize::from(ended.signal().is_some());
         while said.hear(&mut output)? {}
         said.judge(folder.path());
     }

@@ -108,7 +108,7 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub(crate) async fn work(mut self, mut queue: mpsc::Receiver<Span>) {
+    pub(crate) async fn work(self, mut queue: mpsc::Receiver<Span>) {
         while let Some(first) = queue.recv().await {
             let mut batch = vec![first];
             let gathering = async {
@@ -126,7 +126,7 @@ impl Worker {
         }
     }
 
-    async fn deliver(&mut self, spans: &[Span]) -> Result<(), ExportError> {
+    async fn deliver(&self, spans: &[Span]) -> Result<(), ExportError> {
         let batch = Batch { resource: &self.settings.resource, spans };
         let body = batch.encode(self.settings.protocol);
         for attempt in 1.. {
@@ -146,7 +146,7 @@ impl Worker {
 
     /// Waits, unless the process is about to end and another attempt would keep it: a receiver that is
     /// not there will hardly come, and one that wants more time than there is will not get it.
-    async fn can_wait(&mut self, error: &ExportError, wait: Duration) -> bool {
+    async fn can_wait(&self, error: &ExportError, wait: Duration) -> bool {
         let until = Instant::now() + wait;
         let mut deadline = self.deadline.clone();
         let no_more = async {

@@ -170,7 +170,7 @@ impl Agent {
             let arguments = json!({
                 "skill": load.skill, "docs": load.docs, "include_all_docs": load.include_all_docs,
             });
-            let answer = self.situation(&draft, snapshot).load(&arguments);
+            let answer = self.situation(&draft, snapshot).load_for_person(&arguments);
             draft.add(&Call::default(), answer.map_err(AgentError::Load)?);
         }
         let mut declared = Declared::default();

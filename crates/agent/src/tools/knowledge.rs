@@ -129,7 +129,15 @@ impl Situation<'_> {
     ///
     /// Here and below: what is wrong and what to do, in words for the model.
     pub fn load(&self, given: &Value) -> Result<Answer, String> {
-        self.load_skill(&arguments(given, name::LOAD)?)
+        let asked: LoadArguments = arguments(given, name::LOAD)?;
+        self.load_skill(self.usable(&asked.skill)?, &asked)
+    }
+
+    /// The same for a person, who may also load what is hidden from the model.
+    pub fn load_for_person(&self, given: &Value) -> Result<Answer, String> {
+        let asked: LoadArguments = arguments(given, name::LOAD)?;
+        let entry = self.snapshot.find(&asked.skill).filter(|entry| entry.verdict.is_eligible());
+        self.load_skill(entry.map_or_else(|| self.usable(&asked.skill), Ok)?, &asked)
     }
 
     /// `skill` of the set with one tool: the body of a skill and where its files are.
@@ -137,7 +145,7 @@ impl Situation<'_> {
         let SingleArguments { skill_name: name } = arguments(given, name::SKILL)?;
         let loading =
             LoadArguments { skill: name.clone(), docs: Vec::new(), include_all_docs: false };
-        let mut answer = self.load_skill(&loading)?;
+        let mut answer = self.load_skill(self.usable(&name)?, &loading)?;
         let Some(loaded) = &answer.loaded else {
             return Ok(Answer::text(format!("skill '{name}' is already active")));
         };
@@ -172,8 +180,7 @@ impl Situation<'_> {
         Ok(Answer::json(&found.collect::<Vec<_>>()))
     }
 
-    fn load_skill(&self, arguments: &LoadArguments) -> Result<Answer, String> {
-        let entry = self.usable(&arguments.skill)?;
+    fn load_skill(&self, entry: &Entry, arguments: &LoadArguments) -> Result<Answer, String> {
         let skill = entry.name.as_str();
         let tree = self.library.tree(entry).map_err(|error| error.to_string())?;
         let staged = self.stage(&tree)?;
@@ -261,9 +268,13 @@ impl Situation<'_> {
         Ok(answer)
     }
 
-    /// The skill of a name, if a model may use it; else what to do.
+    /// The skill of a name, if a model may use it; else what to do. What is hidden from models may be
+    /// used while it is loaded: a person has loaded it.
     pub(crate) fn usable(&self, name: &str) -> Result<&Entry, String> {
-        let entry = self.snapshot.find(name).filter(|entry| entry.manifest.invocation.by_model);
+        let may_use = |entry: &&Entry| {
+            entry.manifest.invocation.by_model || self.is_loaded(entry.name.as_str())
+        };
+        let entry = self.snapshot.find(name).filter(may_use);
         let Some(entry) = entry else {
             let names = nearest(self.snapshot, name, SUGGESTIONS);
             return Err(match names.is_empty() {

@@ -5,6 +5,7 @@ use metier_testkit::{Outcome, TestEnv};
 use serde_json::json;
 
 use super::bench::{call, script, steady, with_skill};
+use crate::compact;
 
 fn chat(env: &TestEnv, words: &[&str], input: &str) -> Outcome {
     let fixed = ["chat", "--skills-dir", "skills", "--no-default-sources"];
@@ -268,6 +269,32 @@ fn a_skill_that_changes_between_messages_is_the_changed_one() {
     assert_eq!(chat(&env, &["--session", "one"], "/newer now\n").stdout, "Seen.\n");
     let shown = crate::run(&env, "sessions show one").stdout;
     assert!(shown.contains("newer"), "{shown}");
+}
+
+#[test]
+fn a_person_may_call_what_is_hidden_from_the_model_and_not_what_is_hidden_from_people() {
+    let env = with_skill();
+    for (name, field) in
+        [("hers", "disable-model-invocation: true"), ("its", "user-invocable: false")]
+    {
+        let text =
+            format!("---\nname: {name}\ndescription: Is {name}.\n{field}\n---\n\n# {name}\n");
+        env.write(format!("project/skills/{name}/SKILL.md"), text);
+    }
+    let run = call("skill_run", &json!({ "skill": "hers", "command": "true" }));
+    let load = call("skill_load", &json!({ "skill": "hers" }));
+    let calls = json!({ "when": { "turn": 0 }, "calls": [load, run] });
+    script(&env, &[calls, json!({ "when": {}, "text": "Asked." })]);
+    let told = |line: &str| {
+        let told = compact(&chat(&env, &[], line));
+        told.split(" · 0.").next().unwrap_or_default().to_owned()
+    };
+    let loaded = "0 | Asked. | loaded hers / loaded hers / ran hers: true · exit 0";
+    assert_eq!(told("/hers now"), loaded);
+    assert_eq!(told("with $hers"), loaded);
+    let refused = "0 | Asked. | refused skill_load: there is no skill `hers`";
+    assert!(told("with $its").starts_with(refused), "{}", told("with $its"));
+    assert!(told("/its now").starts_with("1 |  | error: there is no command `/its`"));
 }
 
 #[test]

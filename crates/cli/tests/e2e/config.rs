@@ -24,9 +24,12 @@ fn every_setting_has_a_default() {
     ----- stdout
     # state: [HOME]/.metier
     agent.code_execution = false  # default
+    agent.guidance = ""  # default
     agent.instruction = ""  # default
     agent.max_requests = 50  # default
+    agent.max_tokens = 0  # default
     agent.model = ""  # default
+    agent.prompt = "full"  # default
     agent.tools = "full"  # default
     agents.*.skills = []  # default
     agents.*.workspace = ""  # default

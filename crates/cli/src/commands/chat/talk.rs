@@ -92,6 +92,11 @@ impl<'a> Chat<'a> {
         let workspace = self.agent.runner.workspaces.workspace(place).ok();
         let folder = workspace.as_ref().map(metier_workspace::Workspace::root);
         report::files(self.context, folder, outcome);
+        let can_erase = self.context.environment.variable("TERM").is_some_and(|it| it != "dumb");
+        if outcome.ending == Ending::Stopped && !can_erase {
+            // Ctrl-C has been echoed.
+            self.context.output.say("");
+        }
         if outcome.ending != Ending::Answered {
             self.context.output.say(&report::ending(outcome));
         }

@@ -34,6 +34,8 @@ struct Known {
     speech: Option<Speech>,
     /// Whether what it says is a summary, for itself.
     is_summary: bool,
+    /// Whether the line above tells what happened; what the model says then stands apart.
+    is_below_line: bool,
 }
 
 impl Progress {
@@ -46,7 +48,12 @@ impl Progress {
             output,
             model: model.to_owned(),
             status: Status::begin(output, context.environment.variable("TERM")),
-            known: Mutex::new(Known { calls: HashMap::new(), speech, is_summary: false }),
+            known: Mutex::new(Known {
+                calls: HashMap::new(),
+                speech,
+                is_summary: false,
+                is_below_line: false,
+            }),
         }
     }
 
@@ -161,13 +168,17 @@ impl Progress {
     }
 
     fn print(&self, lines: &str) {
-        if !lines.is_empty() {
-            self.status.above(|| self.output.print(lines));
+        if lines.is_empty() {
+            return;
         }
+        let is_below_line = std::mem::take(&mut self.known().is_below_line);
+        let gap = if is_below_line { "\n" } else { "" };
+        self.status.above(|| self.output.print(&format!("{gap}{lines}")));
     }
 
     fn say(&self, line: &Line) {
         self.status.above(|| self.output.note(line.style, line.word, &line.text));
+        self.known().is_below_line = true;
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {

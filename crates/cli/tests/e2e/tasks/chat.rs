@@ -75,6 +75,7 @@ fn a_conversation_shows_calls_and_answers_as_they_come() {
     │ Let me look.
     loaded counter
     ran counter: echo 2 | tee $OUTPUT_DIR/count.txt · exit 0 · [TIME]
+
     # Result
 
     It has **two** lines:
@@ -267,7 +268,8 @@ fn a_dumb_terminal_gets_lines_and_nothing_else() {
     > ^C
     Ctrl-D leaves, /help shows what you can type
     > wait
-    ^Cstopped
+    ^C
+    stopped
 
     >
     session one · 2 messages

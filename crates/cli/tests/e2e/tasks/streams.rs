@@ -63,6 +63,7 @@ fn what_was_said_before_a_retry_is_said_to_be_void() {
     Wrong from the start.
     again: the reply broke off before its end; what was said abo
       ve is void
+
     ## Right
 
     This *counts*.
@@ -80,6 +81,7 @@ fn a_call_in_writing_is_not_shown_as_an_answer() {
     let env = asking(&server).with_variable("NO_COLOR", "1");
     assert_snapshot!(seen(start(&env)), @"
     loaded counter
+
     Loaded.
     answered · [TIME] · openai/test · session one
     code 0

@@ -7,13 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use metier_agent::agent::AgentSettings;
-use metier_agent::conversation::Layout;
 use metier_agent::library::read_tree;
-use metier_agent::prompt::PromptSettings;
 use metier_agent::texts::StagedTexts;
-use metier_agent::tools::ToolSet;
-use metier_agent::turn::TurnLimits;
-use metier_agent::{Agent, Library, LibraryError, LoadMode};
+use metier_agent::{Agent, Library, LibraryError};
 use metier_model::Scripted;
 use metier_session::SessionStore;
 use metier_skill::discover::{Absence, Links, Root, Source};
@@ -48,7 +44,7 @@ pub(crate) fn agent(folder: &Path, store: Arc<dyn SessionStore>) -> Result<Agent
             artifacts: Arc::new(MemoryStore::new()),
             executor: LocalExecutor::Sandbox(firmness).into(),
         },
-        settings: settings(),
+        settings: AgentSettings::default(),
     })
 }
 
@@ -127,28 +123,5 @@ impl Library for Found {
 
     fn run_settings(&self, _: &Entry) -> Result<RunSettings, LibraryError> {
         Ok(RunSettings::default())
-    }
-}
-
-/// The usual settings.
-fn settings() -> AgentSettings {
-    AgentSettings {
-        prompt: PromptSettings {
-            instruction: None,
-            guidance: None,
-            tools: ToolSet::Full,
-            catalog_tokens: 2000,
-            layout: Layout::default(),
-            is_minimal: false,
-        },
-        limits: TurnLimits::default(),
-        mode: LoadMode::Turn,
-        max_loaded_skills: None,
-        retain_tokens: 20_000,
-        load_before_run: true,
-        parallel_tools: 4,
-        context_tokens: 128_000,
-        compact_at: 0.8,
-        max_output_tokens: None,
     }
 }

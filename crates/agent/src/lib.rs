@@ -11,6 +11,7 @@
 //! Nothing here prints, reads the environment or knows where skills are: a [`Library`] does.
 
 pub mod agent;
+mod begin;
 pub mod block;
 mod calls;
 pub mod changes;

@@ -1,6 +1,6 @@
 //! One block of Markdown, laid out.
 //!
-//! All text passes [`plain`] on its way here, after it was read: an entity such as `&#27;` becomes the
+//! All text passes [`plain()`] on its way here, after it was read: an entity such as `&#27;` becomes the
 //! character it stands for only then.
 
 use anstyle::{AnsiColor, Style};

@@ -59,6 +59,24 @@ fn three_turns_say_the_same_in_every_format() {
 }
 
 #[test]
+fn another_agent_has_keys_of_its_own() {
+    let talk = Talk::new(Wire::ChatCompletions);
+    talk.say(
+        &["One.", "--agent", "writer"],
+        [load("a", "counter"), docs("b", "formats.md"), Said::text("1")],
+    );
+    talk.say(&["Two."], [load("c", "charts"), Said::text("2")]);
+    assert_snapshot!(talk.state(), @r#"
+    temp:skill:docs:charts = []
+    temp:skill:docs_by_agent:writer/counter = ["formats.md"]
+    temp:skill:loaded:charts = 1
+    temp:skill:loaded_by_agent:writer/counter = 1
+    temp:skill:order:default = ["charts"]
+    temp:skill:order:writer = ["counter"]
+    "#);
+}
+
+#[test]
 fn each_set_of_tools_has_its_own_way() {
     let talk = || Talk::new(Wire::ChatCompletions);
     let shown = |talk: &Talk| {

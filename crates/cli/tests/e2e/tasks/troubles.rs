@@ -107,7 +107,7 @@ fn a_server_that_cannot_be_reached_for_a_while_leaves_the_session_as_it_was() {
 fn a_database_that_is_locked_when_the_reply_comes_leaves_the_session_as_it_was() {
     let talk = Talk::new(Wire::ChatCompletions);
     talk.say(&["first"], [Said::text("1")]);
-    let slow = talk.provider.wire.stream(&Said::text("2")).delay(Duration::from_secs(2));
+    let slow = talk.provider.wire.stream(&Said::text("2")).delay(Duration::from_secs(4));
     talk.provider.answers([slow]);
     let mut command = talk.env.command(talk.env.binary());
     command.args(Talk::words(&["second", "--quiet"])).stdin(Stdio::null());
@@ -129,10 +129,12 @@ fn a_database_that_is_locked_when_the_reply_comes_leaves_the_session_as_it_was()
 
 #[test]
 fn a_stream_that_stops_in_the_middle_is_asked_for_again_and_then_told() {
-    let lines = Wire::ALL.map(|wire| {
+    // At the same time, because each waits between its tries.
+    let trials = Wire::ALL.map(|wire| {
         let half = wire.stream(&Said::text("a reply that is cut off")).cut_after(120);
-        told(wire, &half)
+        std::thread::spawn(move || told(wire, &half))
     });
+    let lines = trials.map(|trial| trial.join().expect("a line"));
     assert_snapshot!(lines.join("\n"), @"
     1 |  | error: the reply broke off before its end: unexpected EOF during chunk size line / hint: try again later, or name another model with `--model`
     1 |  | error: the reply broke off before its end: unexpected EOF during chunk size line / hint: try again later, or name another model with `--model`

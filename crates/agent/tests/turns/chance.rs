@@ -1,5 +1,5 @@
 //! Sessions as chance would have them: whatever happens, requests break with those before exactly where
-//! events say so.
+//! events say so, and what is loaded is in them.
 
 use libtest_mimic::Failed;
 use metier_agent::{LoadMode, LoadRequest, Task};
@@ -125,6 +125,10 @@ fn said(events: &[Event], requests: usize) -> Vec<usize> {
     places
 }
 
+fn is_loaded(bench: &Bench, skill: &str) -> bool {
+    bench.state().contains(&format!("temp:skill:loaded:{skill} = 1"))
+}
+
 fn sessions_by_chance() -> Result<(), Failed> {
     let (mut breaks, mut summaries) = (0, 0);
     for seed in 0..SESSIONS {
@@ -140,6 +144,11 @@ fn sessions_by_chance() -> Result<(), Failed> {
             let done = bench.task(task(&mut chance), &script(&mut chance));
             done.outcome?;
             requests.extend(done.requests);
+            let last = shown(requests.last().ok_or("no request")?);
+            for skill in SKILLS.iter().filter(|it| is_loaded(&bench, it)) {
+                let block = format!("[Loaded] {skill}\n");
+                assert!(last.contains(&block), "session {seed}, turn {turn}: {skill}: {last}");
+            }
         }
         let events = bench.events();
         let (seen, said) = (broken(&requests), said(&events, requests.len()));

@@ -193,11 +193,7 @@ fn means_something(word: &str) -> bool {
 }
 
 fn run_arguments(skill: &str, adapted: &Adapted) -> Value {
-    let mut arguments = json!({
-        "skill": skill,
-        "command": adapted.command,
-        "outputs": { "globs": ["out/**"] },
-    });
+    let mut arguments = json!({ "skill": skill, "command": adapted.command });
     if !adapted.inputs.is_empty() {
         let input = |(from, to): &(String, String)| json!({ "from": from, "to": to });
         arguments["inputs"] = adapted.inputs.iter().map(input).collect();

@@ -5,7 +5,7 @@
 use metier_sandbox::Cancel;
 use metier_workspace::executor::{Live, Network};
 use metier_workspace::grant::Asked;
-use metier_workspace::request::{OutputSpec, RunRequest};
+use metier_workspace::request::RunRequest;
 use metier_workspace::{RunOrder, RunSettings, Runner, SessionKey, Tree};
 use serde::Deserialize;
 use serde_json::Value;
@@ -110,11 +110,9 @@ impl Runs {
             let why = format!("there are no skills to run commands for; {}", warnings.join("; "));
             return Err(why.trim_end_matches("; ").to_owned());
         };
-        let outputs = OutputSpec { globs: vec!["out/**".to_owned()], ..OutputSpec::default() };
         let request = RunRequest {
             skill: first.name.as_str().to_owned(),
             cwd: Some(request.cwd.unwrap_or_else(|| "$WORKSPACE_DIR".to_owned())),
-            outputs: Some(outputs),
             ..request
         };
         Ok(Prepared { warnings, ..self.order(request, trees, granted_to_none(&settings)) })

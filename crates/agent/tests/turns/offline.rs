@@ -20,6 +20,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("offline::a_comparison_of_two_files", comparison),
     ("offline::a_look_into_a_log", log),
     ("offline::a_chart_is_a_file", chart),
+    ("offline::a_file_of_an_earlier_turn_is_not_made_again", made_once),
     ("offline::the_example_that_has_the_words_of_the_task_is_run", words_of_the_task),
     ("offline::a_task_without_a_file_uses_the_example_and_says_so", example_of_the_skill),
     ("offline::a_task_that_no_skill_covers", nothing_fits),
@@ -60,6 +61,15 @@ fn run(bench: &Bench, task: Task) -> Result<String, Failed> {
 fn statistics() -> Result<(), Failed> {
     let bench = Bench::bundled();
     assert_snapshot!(answer(&bench, "statistics of sales.csv", &[("sales.csv", TABLE)])?);
+    Ok(())
+}
+
+fn made_once() -> Result<(), Failed> {
+    let bench = Bench::bundled();
+    let chart = answer(&bench, "draw a chart of the sales by region", &[])?;
+    assert!(chart.contains("- `out/by_region.svg`"), "{chart}");
+    let factors = answer(&bench, "factor 360", &[])?;
+    assert!(factors.contains("Files made: none"), "{factors}");
     Ok(())
 }
 

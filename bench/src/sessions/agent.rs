@@ -1,23 +1,17 @@
 //! The agent whose sessions are measured: generated skills, a database, a model from a script.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use metier_agent::agent::AgentSettings;
-use metier_agent::library::read_tree;
 use metier_agent::texts::StagedTexts;
-use metier_agent::{Agent, Library, LibraryError};
+use metier_agent::{Agent, Folders, Library};
 use metier_model::Scripted;
 use metier_session::SessionStore;
-use metier_skill::discover::{Absence, Links, Root, Source};
-use metier_skill::files::DigestCache;
-use metier_skill::library::{self, Choices, Entry, LibraryOptions, Machine, Snapshot, TrustPolicy};
 use metier_workspace::artifact::MemoryStore;
 use metier_workspace::executor::{Firmness, LocalExecutor};
-use metier_workspace::{RunSettings, Runner, Tree, Workspaces};
+use metier_workspace::{Runner, Workspaces};
 use serde_json::{Value, json};
 
 use crate::discovery::Skills;
@@ -36,7 +30,7 @@ pub(crate) fn agent(folder: &Path, store: Arc<dyn SessionStore>) -> Result<Agent
         name: "default".to_owned(),
         model_name: "scripted".to_owned(),
         model: Arc::new(Scripted::from_text("")?),
-        library: Arc::new(Found::new(&skills.roots)),
+        library: Arc::new(Folders::new(skills.roots)),
         sessions: store,
         texts: Arc::new(StagedTexts::new(workspaces.clone())),
         runner: Runner {
@@ -69,59 +63,4 @@ pub(crate) fn script(library: &dyn Library, delay: u64) -> Result<String> {
             "usage": { "input": 1200, "cached_input": 900, "output": 40 } })
     });
     Ok(lines.map(|line| line.to_string() + "\n").collect())
-}
-
-/// The generated skills, as they were found once.
-#[derive(Debug)]
-struct Found {
-    snapshot: Arc<Snapshot>,
-    digests: Mutex<DigestCache>,
-}
-
-impl Found {
-    fn new(roots: &[PathBuf]) -> Self {
-        let root = |path: &PathBuf| Root {
-            source: Source::Managed,
-            path: path.clone(),
-            links: Links::Anywhere,
-            absence: Absence::Reported,
-            plugin: None,
-            project: None,
-        };
-        let machine = Machine {
-            os: "linux",
-            path: &["/usr/bin", "/bin"].map(PathBuf::from),
-            env: &|_| false,
-            config: &|_| false,
-            programs: RefCell::new(HashMap::new()),
-        };
-        let snapshot = library::build(&LibraryOptions {
-            roots: &roots.iter().map(root).collect::<Vec<_>>(),
-            bundled: &[],
-            remote: &[],
-            choices: &Choices::all(),
-            machine: &machine,
-            trust: TrustPolicy::All,
-            cache: None,
-            catalog_tokens: 2000,
-        });
-        let digests = Mutex::new(DigestCache::in_memory());
-        Self { snapshot: Arc::new(snapshot), digests }
-    }
-}
-
-impl Library for Found {
-    fn snapshot(&self) -> Arc<Snapshot> {
-        Arc::clone(&self.snapshot)
-    }
-
-    fn tree(&self, entry: &Entry) -> Result<Tree, LibraryError> {
-        let folder = entry.place.folder().ok_or_else(|| LibraryError::new("it has no folder"))?;
-        let digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
-        read_tree(entry.name.as_str(), folder, &digests)
-    }
-
-    fn run_settings(&self, _: &Entry) -> Result<RunSettings, LibraryError> {
-        Ok(RunSettings::default())
-    }
 }

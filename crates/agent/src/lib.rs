@@ -20,6 +20,7 @@ mod compact;
 pub mod conversation;
 mod draft;
 pub mod fence;
+pub mod folders;
 pub mod library;
 pub mod measure;
 pub mod offline;
@@ -35,6 +36,7 @@ pub mod tools;
 pub mod turn;
 
 pub use agent::{Agent, AgentError, AgentSettings, LoadMode, LoadRequest, Outcome, Progress, Task};
+pub use folders::Folders;
 pub use library::{Library, LibraryError};
 pub use stop::{Stop, Stopper, stop};
 pub use turn::Ending;

@@ -1,25 +1,19 @@
 //! An agent with skills, a database and a sandbox, for many sessions at once.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::path::Path;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use metier_agent::agent::{AgentSettings, Watcher};
-use metier_agent::library::read_tree;
 use metier_agent::texts::StagedTexts;
-use metier_agent::{Agent, Ending, Library, LibraryError, Task, stop};
+use metier_agent::{Agent, Ending, Folders, Task, stop};
 use metier_model::{Model, ModelError, Replies, Request, Scripted};
 use metier_session::{Content, Event, SessionStore, SqliteStore};
-use metier_skill::discover::{Absence, Links, Root, Source};
-use metier_skill::files::DigestCache;
-use metier_skill::library::{self, Choices, Entry, LibraryOptions, Machine, Snapshot, TrustPolicy};
 use metier_workspace::artifact::MemoryStore as Artifacts;
 use metier_workspace::executor::{Firmness, LocalExecutor};
-use metier_workspace::{RunSettings, Runner, Tree, Workspaces};
+use metier_workspace::{Runner, Workspaces};
 
 use crate::member::{Member, TASKS, strangers};
 
@@ -55,7 +49,7 @@ impl Crowd {
             name: "default".to_owned(),
             model_name: "scripted".to_owned(),
             model: Arc::new(Scripted::from_text("").unwrap()),
-            library: Arc::new(Skills::find(&place("skills"))),
+            library: Arc::new(Folders::new([place("skills")])),
             sessions: Arc::clone(&store),
             texts: Arc::new(StagedTexts::new(workspaces.clone())),
             runner: Runner {
@@ -156,60 +150,6 @@ fn digest(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     hasher.finish()
-}
-
-/// The skills of a folder, as they were when it was looked at.
-#[derive(Debug)]
-struct Skills {
-    snapshot: Arc<Snapshot>,
-    digests: Mutex<DigestCache>,
-}
-
-impl Skills {
-    fn find(folder: &Path) -> Self {
-        let roots = [Root {
-            source: Source::Managed,
-            path: folder.to_owned(),
-            links: Links::Anywhere,
-            absence: Absence::Reported,
-            plugin: None,
-            project: None,
-        }];
-        let machine = Machine {
-            os: "linux",
-            path: &["/usr/bin", "/bin"].map(PathBuf::from),
-            env: &|_| false,
-            config: &|_| false,
-            programs: RefCell::new(HashMap::new()),
-        };
-        let snapshot = library::build(&LibraryOptions {
-            roots: &roots,
-            bundled: &[],
-            remote: &[],
-            choices: &Choices::all(),
-            machine: &machine,
-            trust: TrustPolicy::All,
-            cache: None,
-            catalog_tokens: 2000,
-        });
-        let digests = Mutex::new(DigestCache::in_memory());
-        Self { snapshot: Arc::new(snapshot), digests }
-    }
-}
-
-impl Library for Skills {
-    fn snapshot(&self) -> Arc<Snapshot> {
-        Arc::clone(&self.snapshot)
-    }
-
-    fn tree(&self, entry: &Entry) -> Result<Tree, LibraryError> {
-        let folder = entry.place.folder().ok_or_else(|| LibraryError::new("it has no folder"))?;
-        read_tree(entry.name.as_str(), folder, &self.digests.lock().unwrap())
-    }
-
-    fn run_settings(&self, _: &Entry) -> Result<RunSettings, LibraryError> {
-        Ok(RunSettings::default())
-    }
 }
 
 /// Two skills; those that are there stay as they are.

@@ -1,72 +1,38 @@
 //! An agent with skills of its own, a scripted model and a real sandbox.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use metier_agent::agent::{AgentSettings, Watcher, unwatched};
-use metier_agent::library::read_tree;
 use metier_agent::texts::StagedTexts;
-use metier_agent::{Agent, AgentError, Library, LibraryError, Outcome, Task, stop};
+use metier_agent::{Agent, AgentError, Folders, Library, LibraryError, Outcome, Task, stop};
 use metier_model::{Message, Model, ReplyPart, Request, Scripted};
 use metier_session::content::Attachment;
 use metier_session::{Content, Event, MemoryStore, NewEvent, SessionKey, SessionStore};
-use metier_skill::discover::{Absence, Links, Root, Source};
-use metier_skill::files::DigestCache;
-use metier_skill::library::{self, Choices, Entry, LibraryOptions, Machine, Snapshot, TrustPolicy};
+use metier_skill::library::{Entry, Snapshot};
 use metier_workspace::artifact::MemoryStore as Artifacts;
 use metier_workspace::executor::{Firmness, LocalExecutor};
 use metier_workspace::{RunSettings, Runner, Tree, Workspaces};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// The skills of a folder.
+/// The skills of a folder, with something that somebody gave to each of them only.
 #[derive(Debug)]
-pub(crate) struct Skills {
-    folder: PathBuf,
-    digests: Mutex<DigestCache>,
-}
+pub(crate) struct Skills(Folders);
 
 impl Library for Skills {
     fn snapshot(&self) -> Arc<Snapshot> {
-        let roots = [Root {
-            source: Source::Managed,
-            path: self.folder.clone(),
-            links: Links::Anywhere,
-            absence: Absence::Reported,
-            plugin: None,
-            project: None,
-        }];
-        let machine = Machine {
-            os: "linux",
-            path: &["/usr/local/bin", "/usr/bin", "/bin"].map(PathBuf::from),
-            env: &|_| false,
-            config: &|_| false,
-            programs: RefCell::new(HashMap::new()),
-        };
-        Arc::new(library::build(&LibraryOptions {
-            roots: &roots,
-            bundled: &[],
-            remote: &[],
-            choices: &Choices::all(),
-            machine: &machine,
-            trust: TrustPolicy::All,
-            cache: None,
-            catalog_tokens: 2000,
-        }))
+        self.0.snapshot()
     }
 
     fn tree(&self, entry: &Entry) -> Result<Tree, LibraryError> {
-        let folder = entry.place.folder().ok_or_else(|| LibraryError::new("it has no folder"))?;
-        read_tree(entry.name.as_str(), folder, &self.digests.lock().expect("nobody panicked"))
+        self.0.tree(entry)
     }
 
     fn run_settings(&self, entry: &Entry) -> Result<RunSettings, LibraryError> {
-        // Something that somebody gave to this skill only.
         let variables = vec![("GIVEN_TO".to_owned(), entry.name.as_str().to_owned())];
-        Ok(RunSettings { variables, ..RunSettings::default() })
+        Ok(RunSettings { variables, ..self.0.run_settings(entry)? })
     }
 }
 
@@ -145,8 +111,7 @@ impl Bench {
     }
 
     pub(crate) fn library(&self) -> Arc<Skills> {
-        let digests = Mutex::new(DigestCache::in_memory());
-        Arc::new(Skills { folder: self.skills.clone(), digests })
+        Arc::new(Skills(Folders::new([self.skills.clone()])))
     }
 
     fn workspaces(&self) -> Workspaces {

@@ -21,16 +21,7 @@ fn start(env: &TestEnv, rest: &[&str]) -> Terminal {
 
 /// What is to be seen in the end, without what differs from run to run.
 fn seen(env: &TestEnv, terminal: Terminal) -> String {
-    let (code, _, seen) = terminal.finish();
-    let seen = env.without_paths(seen.as_bytes());
-    let line = |line: &str| match line.split_once(" s · ") {
-        Some((before, after)) => {
-            let ending = before.rsplit_once(" · ").map_or(before, |(ending, _)| ending);
-            format!("{ending} · [TIME] · {after}")
-        }
-        None => line.to_owned(),
-    };
-    format!("{}\ncode {code}", seen.trim_end().lines().map(line).collect::<Vec<_>>().join("\n"))
+    env.without_paths(crate::seen(terminal).as_bytes())
 }
 
 #[test]

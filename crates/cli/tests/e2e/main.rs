@@ -36,7 +36,7 @@ mod upkeep;
 
 use std::path::PathBuf;
 
-use metier_testkit::{Outcome, TestEnv};
+use metier_testkit::{Outcome, Terminal, TestEnv};
 use serde_json::Value;
 
 /// An empty home, an empty project, and the binary of this build.
@@ -78,4 +78,17 @@ fn compact(outcome: &Outcome) -> String {
     let folded = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join(" / ");
     let (stdout, stderr) = (folded(&outcome.stdout), folded(&outcome.stderr));
     format!("{} | {stdout} | {stderr}", outcome.code).trim_end().to_owned()
+}
+
+/// What is to be seen on a terminal in the end, without the time it took.
+fn seen(terminal: Terminal) -> String {
+    let (code, _, seen) = terminal.finish();
+    let line = |line: &str| match line.split_once(" s · ") {
+        Some((before, after)) => {
+            let ending = before.rsplit_once(" · ").map_or(before, |(ending, _)| ending);
+            format!("{ending} · [TIME] · {after}")
+        }
+        None => line.to_owned(),
+    };
+    format!("{}\ncode {code}", seen.trim_end().lines().map(line).collect::<Vec<_>>().join("\n"))
 }

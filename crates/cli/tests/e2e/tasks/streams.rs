@@ -8,6 +8,7 @@ use metier_testkit::{Terminal, TestEnv};
 use serde_json::{Value, json};
 
 use super::bench::{asking, streamed};
+use crate::seen;
 
 const PATH: &str = "/v1/chat/completions";
 
@@ -21,19 +22,6 @@ fn start(env: &TestEnv) -> Terminal {
 
 fn words(text: &str) -> Vec<Value> {
     text.split_inclusive(' ').map(|word| json!({ "content": word })).collect()
-}
-
-/// What is to be seen in the end, without the time it took.
-fn seen(terminal: Terminal) -> String {
-    let (code, _, seen) = terminal.finish();
-    let line = |line: &str| match line.split_once(" s · ") {
-        Some((before, after)) => {
-            let ending = before.rsplit_once(" · ").map_or(before, |(ending, _)| ending);
-            format!("{ending} · [TIME] · {after}")
-        }
-        None => line.to_owned(),
-    };
-    format!("{}\ncode {code}", seen.trim_end().lines().map(line).collect::<Vec<_>>().join("\n"))
 }
 
 #[test]

@@ -48,6 +48,9 @@ pub(crate) struct AgentArgs {
     /// How long a loaded skill stays loaded
     #[arg(long, value_name = "MODE", value_parser = ["turn", "once", "session"])]
     pub load_mode: Option<String>,
+    /// Show all that tools answered, not only a line for each call
+    #[arg(long)]
+    pub details: bool,
     /// Where the text of a loaded skill goes
     #[arg(long, value_name = "PLACE", value_parser = ["tool_result", "system"])]
     pub placement: Option<String>,
@@ -77,6 +80,9 @@ pub(crate) enum SessionsCommand {
         /// The session
         #[arg(value_name = "ID")]
         session: String,
+        /// Show all that tools were asked and answered
+        #[arg(long)]
+        details: bool,
     },
     /// Remove a session with its workspace and artifacts
     Rm {

@@ -63,7 +63,8 @@ impl<'a> Chat<'a> {
 
     /// Lets the model answer a message; says whether it did. What went wrong has been told.
     pub(super) fn say(&mut self, message: Message) -> bool {
-        let progress = Arc::new(Progress::begin(self.context, &self.agent.model_name));
+        let progress =
+            Arc::new(Progress::begin(self.context, &self.agent.model_name, self.arguments.details));
         let result = self.turn(message, &progress);
         progress.end();
         self.skills.save();

@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
     // What runs left behind whose metier was killed.
     metier_sandbox::remove_leftovers();
     let started = Instant::now();
-    let progress = Arc::new(Progress::begin(context, &agent.model_name));
+    let progress = Arc::new(Progress::begin(context, &agent.model_name, arguments.agent.details));
     let watcher = if arguments.json { as_json(context) } else { progress.watcher() };
     let result = block_on(async {
         let workspaces = &agent.runner.workspaces;

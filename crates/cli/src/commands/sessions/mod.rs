@@ -7,6 +7,7 @@ mod usage;
 
 use metier_session::{Export, Session, SessionError, SessionStore, SqliteStore};
 
+use show::View;
 pub(super) use usage::usage;
 
 use crate::args::{SessionsArgs, SessionsCommand};
@@ -19,7 +20,10 @@ use crate::sessions::session_key;
 pub(super) fn run(arguments: &SessionsArgs, context: &Context) -> Result<u8, Failure> {
     match &arguments.command {
         SessionsCommand::List => list::list(context, arguments.json),
-        SessionsCommand::Show { session } => show::show(context, session, arguments.json),
+        SessionsCommand::Show { session, details } => {
+            let view = View { json: arguments.json, details: *details };
+            show::show(context, session, view)
+        }
         SessionsCommand::Rm { session } => remove::remove(context, session, arguments.json),
         SessionsCommand::Export { session } => export(context, session),
     }

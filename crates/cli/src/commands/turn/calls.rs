@@ -12,7 +12,7 @@ use crate::output::style;
 const MAX_COMMAND: usize = 200;
 
 /// A line about something that happened.
-pub(super) struct Line {
+pub(in crate::commands) struct Line {
     /// How its word looks.
     pub style: Style,
     /// The word it begins with.
@@ -32,7 +32,7 @@ pub(super) fn doing(call: &Call) -> String {
 }
 
 /// What came of code in a reply.
-pub(super) fn coded(call: &Call, update: &StateUpdate) -> Vec<Line> {
+pub(in crate::commands) fn coded(call: &Call, update: &StateUpdate) -> Vec<Line> {
     match update.extra.get(fence::STRUCTURED) {
         Some(result) => ran(&arguments_of(call), result),
         None => {
@@ -44,7 +44,7 @@ pub(super) fn coded(call: &Call, update: &StateUpdate) -> Vec<Line> {
 }
 
 /// What came of a call.
-pub(super) fn happened(call: &Call, response: &ToolResponse) -> Vec<Line> {
+pub(in crate::commands) fn happened(call: &Call, response: &ToolResponse) -> Vec<Line> {
     let arguments = arguments_of(call);
     let line = |style, word, text: &str| vec![Line { style, word, text: text.to_owned() }];
     if response.is_error {
@@ -89,6 +89,15 @@ fn ran(arguments: &Value, result: &Value) -> Vec<Line> {
         lines.push(Line { style: style::DIM, word: "  ", text: last.trim().to_owned() });
     }
     lines
+}
+
+/// Everything that came of a call: what a command printed, or what the model was told.
+pub(in crate::commands) fn details(text: &str, result: &Value) -> String {
+    let stream = |name: &str| result.get(name).and_then(Value::as_str);
+    match (stream("stdout"), stream("stderr")) {
+        (None, None) => text.to_owned(),
+        (stdout, stderr) => [stdout, stderr].into_iter().flatten().collect(),
+    }
 }
 
 fn arguments_of(call: &Call) -> Value {

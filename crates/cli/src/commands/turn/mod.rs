@@ -2,7 +2,7 @@
 //! while it lasts, and what is told in the end.
 
 pub(super) mod attach;
-mod calls;
+pub(super) mod calls;
 pub(super) mod progress;
 pub(super) mod report;
 mod speech;

@@ -11,7 +11,7 @@ use metier_agent::{Progress as Step, agent};
 use metier_session::content::{AssistantMessage, Call};
 use metier_session::{Content, Event};
 
-use super::calls::{Line, coded, doing, happened};
+use super::calls::{Line, coded, details, doing, happened};
 use super::speech::{Left, Speech};
 use crate::context::Context;
 use crate::output::{Output, Status, plain_block, style, styled};
@@ -21,6 +21,7 @@ use crate::output::{Output, Status, plain_block, style, styled};
 pub(in crate::commands) struct Progress {
     output: Output,
     model: String,
+    has_details: bool,
     status: Status,
     known: Mutex<Known>,
 }
@@ -40,13 +41,16 @@ struct Known {
 
 impl Progress {
     /// Gets ready for a task to begin.
-    pub(in crate::commands) fn begin(context: &Context, model: &str) -> Self {
+    ///
+    /// With `details` all that tools answered is shown, else a line for each call.
+    pub(in crate::commands) fn begin(context: &Context, model: &str, details: bool) -> Self {
         let output = context.output;
         let is_live = io::stdout().is_terminal() && !output.is_quiet();
         let speech = is_live.then(|| Speech::new(output.look()));
         Self {
             output,
             model: model.to_owned(),
+            has_details: details,
             status: Status::begin(output, context.environment.variable("TERM")),
             known: Mutex::new(Known {
                 calls: HashMap::new(),
@@ -131,11 +135,14 @@ impl Progress {
                 let call = self.known().calls.remove(&response.call);
                 let lines = call.map(|call| happened(&call, response));
                 lines.iter().flatten().for_each(|line| self.say(line));
+                self.say_all(&details(&response.text, &response.structured));
             }
             // The model made no call for it, so there is one at a time, without an id.
             Content::StateUpdate(update) if update.cause == fence::CAUSE => {
                 let call = self.known().calls.remove("").unwrap_or_default();
                 coded(&call, update).iter().for_each(|line| self.say(line));
+                let result = update.extra.get(fence::STRUCTURED).cloned().unwrap_or_default();
+                self.say_all(&details(update.text.as_deref().unwrap_or_default(), &result));
             }
             Content::Summary(_) => {
                 self.known().is_summary = false;
@@ -158,12 +165,21 @@ impl Progress {
         drop(known);
         match left {
             Left::Lines(lines) => self.print(&lines),
-            // With a bar, so that none of its lines looks like one of metier's.
-            Left::Words(words) => {
-                for line in plain_block(words.trim()).lines() {
-                    self.status.above(|| self.output.say(&styled(style::DIM, format!("│ {line}"))));
-                }
-            }
+            Left::Words(words) => self.say_with_bar(&words),
+        }
+    }
+
+    /// Says what a tool answered, where that was asked for.
+    fn say_all(&self, text: &str) {
+        if self.has_details {
+            self.say_with_bar(text);
+        }
+    }
+
+    /// Says something with a bar, so that none of its lines looks like one of metier's.
+    fn say_with_bar(&self, text: &str) {
+        for line in plain_block(text.trim()).lines() {
+            self.status.above(|| self.output.say(&styled(style::DIM, format!("│ {line}"))));
         }
     }
 

@@ -288,3 +288,49 @@ fn code_in_a_reply_is_run_only_if_the_user_wants_that() {
     answered · [TIME] · scripted/replies.jsonl · session on
     ");
 }
+
+#[test]
+fn details_are_shown_on_demand_while_a_task_is_done_and_afterwards() {
+    let env = with_skill();
+    counting(&env);
+    let words = ["how long is it?", "notes.txt", "--session", "one", "--details"];
+    let told = steady(&run_scripted(&env, &words));
+    assert!(told.contains("\n│ loaded: counter\nran counter"), "{told}");
+    assert!(told.contains("[TIME]\n│ 2\nFILE"), "{told}");
+    assert_snapshot!(steady(&run(&env, "sessions show one")), @"
+    exit 0
+    ----- stdout
+    you
+      how long is it?
+      with notes.txt (workspace://work/inputs/notes.txt)
+    model
+      Let me look.
+      loaded counter
+      ran counter: sh scripts/count.sh $WORK_DIR/inputs/notes.txt | tee $OUTPUT_DIR/count.txt · exit 0 · [TIME]
+    model
+      It has 2 lines; see out/count.txt.
+    ----- stderr
+    ");
+    assert_snapshot!(steady(&run(&env, "sessions show one --details")), @r#"
+    exit 0
+    ----- stdout
+    you
+      how long is it?
+      with notes.txt (workspace://work/inputs/notes.txt)
+    model
+      Let me look.
+        call
+        │ skill_load {"skill":"counter"}
+      loaded counter
+        result
+        │ loaded: counter
+        call
+        │ skill_run {"skill":"counter","command":"sh scripts/count.sh $WORK_DIR/inputs/notes.txt | tee $OUTPUT_DIR/count.txt"}
+      ran counter: sh scripts/count.sh $WORK_DIR/inputs/notes.txt | tee $OUTPUT_DIR/count.txt · exit 0 · [TIME]
+        result
+        │ 2
+    model
+      It has 2 lines; see out/count.txt.
+    ----- stderr
+    "#);
+}

@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 use metier_testkit::TestEnv;
 use serde_json::{Value, json};
 
-use super::bench::{call, run_scripted, script, with_skill};
+use super::bench::{call, run_scripted, script, steady, with_skill};
 use crate::{compact, environment, json, run};
 
 /// An environment with two sessions, of which one used the skill and kept a file.
@@ -43,19 +43,19 @@ fn sessions_are_listed_and_shown() {
     ----- stderr
     2 sessions
     ");
-    let shown = run(&env, "sessions show first").stdout;
-    let is_steady = |line: &&str| !line.contains("\"run\"");
-    assert_snapshot!(shown.lines().filter(is_steady).collect::<Vec<_>>().join("\n"), @r#"
+    assert_snapshot!(steady(&run(&env, "sessions show first")), @"
+    exit 0
+    ----- stdout
     you
       how long is it?
     model
       Let me look.
-      call skill_load {"skill":"counter"}
-      result loaded: counter
-      call skill_run {"skill":"counter","command":"echo 2 > $OUTPUT_DIR/count.txt","outputs":{"globs":["out/*.txt"],"save":true}}
+      loaded counter
+      ran counter: echo 2 > $OUTPUT_DIR/count.txt · exit 0 · [TIME]
     model
       Two.
-    "#);
+    ----- stderr
+    ");
     let listed = json(&run(&env, "sessions list --json"));
     assert_eq!(listed[1]["title"], "how long is it?");
     assert_eq!(json(&run(&env, "sessions show second --json")).as_array().map(Vec::len), Some(2));

@@ -91,6 +91,11 @@ const NEEDS: &[Need] = &[
         source: Source::Debian(Sign::File("/usr/lib/podman/netavark")),
     },
     Need {
+        package: "openssl",
+        reason: "makes the certificates of a server that tests ask over TLS",
+        source: Source::Debian(Sign::Program("openssl")),
+    },
+    Need {
         package: "ca-certificates",
         reason: "the roots that TLS connections are checked against",
         source: Source::Debian(Sign::File("/etc/ssl/certs/ca-certificates.crt")),
@@ -225,7 +230,7 @@ mod tests {
     fn an_empty_machine_misses_everything() {
         insta::assert_snapshot!(
             missing_beside(&[], |_| None),
-            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit cargo-deny"
+            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit openssl cargo-deny"
         );
     }
 
@@ -236,15 +241,15 @@ mod tests {
                 let asks_debian = command.get_program() == "dpkg-query";
                 Some(if asks_debian { "installed" } else { "cargo-deny 0.20.2\n" }.to_owned())
             }),
-            @"dash mawk docker.io podman runc conmon catatonit"
+            @"dash mawk docker.io podman runc conmon catatonit openssl"
         );
     }
 
     #[test]
     fn another_version_or_another_package_will_not_do() {
         let programs = [
-            ["python3", "dash", "mawk", "busybox", "cargo-deny"],
-            ["dockerd", "podman", "runc", "conmon", "catatonit"],
+            &["python3", "dash", "mawk", "busybox", "cargo-deny", "openssl"][..],
+            &["dockerd", "podman", "runc", "conmon", "catatonit"],
         ];
         let other: fn(Command) -> Option<String> = |_| Some("cargo-deny 0.14.2".to_owned());
         assert_eq!(missing_beside(&programs.concat(), other), "busybox-static cargo-deny");
@@ -270,7 +275,7 @@ mod tests {
         let needs = NEEDS.iter().collect::<Vec<_>>();
         insta::assert_snapshot!(
             debian_packages(&needs).join(" "),
-            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit netavark ca-certificates"
+            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit netavark openssl ca-certificates"
         );
     }
 }

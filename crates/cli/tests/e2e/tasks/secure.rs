@@ -1,34 +1,77 @@
 //! A provider that is asked over TLS: who may answer, and who is refused.
 //!
-//! The certificates in `fixtures/tls` were made for this test; no system knows their authority.
+//! The certificates are made for each test; no system knows their authority.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::thread;
 
-use metier_testkit::{Outcome, TestEnv};
+use metier_testkit::{Outcome, TestEnv, skip};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use super::bench::with_skill;
-use crate::compact;
-
-const AUTHORITY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tls/authority.pem");
-const CERTIFICATE: &[u8] = include_bytes!("../../fixtures/tls/server.pem");
-const KEY: &[u8] = include_bytes!("../../fixtures/tls/server.key");
+use crate::{compact, environment};
 
 /// A reply in chat completions.
 const ANSWER: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Yes.\"}}]}\n\n\
     data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n\
     data: [DONE]\n\n";
 
+/// An authority, and a server that it knows as `localhost`.
+struct Certificates {
+    place: TestEnv,
+}
+
+impl Certificates {
+    /// Makes them, if there is a program for that.
+    fn make() -> Option<Self> {
+        let made = Self { place: environment() };
+        made.place.write("project/config", "[req]\ndistinguished_name = name\n[name]\n");
+        let authority = ["-subj", "/CN=authority", "-addext", "basicConstraints=critical,CA:TRUE"];
+        let server = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
+        let signed = ["-CA", "authority.pem", "-CAkey", "authority.key"];
+        let is_made = made.request("authority", &authority)
+            && made.request("server", &[&server[..], &signed].concat());
+        is_made.then_some(made)
+    }
+
+    fn request(&self, name: &str, more: &[&str]) -> bool {
+        let mut command = self.place.command("/usr/bin/openssl");
+        command
+            .args(["req", "-x509", "-config", "config", "-days", "2", "-nodes", "-newkey", "ec"]);
+        command.args(["-pkeyopt", "ec_paramgen_curve:P-256", "-keyout", &format!("{name}.key")]);
+        command.args(["-out", &format!("{name}.pem")]).args(more);
+        match command.output() {
+            Ok(output) if output.status.success() => true,
+            Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
+            Err(_) => {
+                skip("tasks::secure", "openssl is not installed");
+                false
+            }
+        }
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.place.project().join(name)).expect("it was made")
+    }
+
+    /// An environment whose system knows the authority.
+    fn known(&self) -> TestEnv {
+        let authority = self.place.project().join("authority.pem");
+        with_skill().with_variable("SSL_CERT_FILE", &authority.to_string_lossy())
+    }
+}
+
 /// Answers whoever believes that this is `localhost`, and gives the port.
-fn start() -> u16 {
-    let certificate = CertificateDer::from_pem_slice(CERTIFICATE).expect("a certificate");
-    let key = PrivateKeyDer::from_pem_slice(KEY).expect("a key");
+fn start(made: &Certificates) -> u16 {
+    let certificate =
+        CertificateDer::from_pem_slice(&made.read("server.pem")).expect("a certificate");
+    let key = PrivateKeyDer::from_pem_slice(&made.read("server.key")).expect("a key");
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .expect("versions")
@@ -60,8 +103,8 @@ fn start() -> u16 {
     port
 }
 
-fn ask(env: TestEnv, host: &str) -> Outcome {
-    let port = start();
+fn ask(env: TestEnv, made: &Certificates, host: &str) -> Outcome {
+    let port = start(made);
     let env = env
         .with_variable("OPENAI_BASE_URL", &format!("https://{host}:{port}/v1"))
         .with_variable("OPENAI_API_KEY", "sk-test-0123456789");
@@ -70,23 +113,24 @@ fn ask(env: TestEnv, host: &str) -> Outcome {
 
 #[test]
 fn a_provider_whose_authority_the_system_knows_answers() {
-    let outcome = ask(with_skill().with_variable("SSL_CERT_FILE", AUTHORITY), "localhost");
+    let Some(made) = Certificates::make() else { return };
+    let outcome = ask(made.known(), &made, "localhost");
     assert_eq!((outcome.code, outcome.stdout.as_str()), (0, "Yes.\n"), "{outcome}");
 }
 
 #[test]
 fn a_provider_that_cannot_prove_who_it_is_gets_no_request() {
-    let known = || with_skill().with_variable("SSL_CERT_FILE", AUTHORITY);
+    let Some(made) = Certificates::make() else { return };
     let alone = with_skill()
         .with_variable("SSL_CERT_FILE", "/nonexistent")
         .with_variable("SSL_CERT_DIR", "/nonexistent");
     let cases = [
         ("invalid peer certificate: UnknownIssuer", with_skill(), "localhost"),
-        ("certificate not valid for name \"127.0.0.1\"", known(), "127.0.0.1"),
+        ("certificate not valid for name \"127.0.0.1\"", made.known(), "127.0.0.1"),
         ("No CA certificates were loaded from the system", alone, "localhost"),
     ];
     for (reason, env, host) in cases {
-        let outcome = ask(env, host);
+        let outcome = ask(env, &made, host);
         assert!(outcome.code == 1 && outcome.stdout.is_empty(), "{outcome}");
         let told = compact(&outcome);
         assert!(told.contains(&format!("cannot reach `{host}:")), "{told}");

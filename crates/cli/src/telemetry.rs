@@ -11,16 +11,17 @@ use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::{Output, style};
 
-/// What a command is called in its span; `None` if it has nothing to tell.
+/// What a command is called in its span; `None` if it has none. A chat has none because its turns are
+/// traces of their own.
 fn name(command: &Command) -> Option<&'static str> {
     match command {
         Command::Run(_) => Some("run"),
-        Command::Chat(_) => Some("chat"),
         Command::Exec(_) => Some("exec"),
         Command::Gc { .. } => Some("gc"),
         Command::Sessions(_) => Some("sessions"),
         Command::Skills(_)
         | Command::Bench(_)
+        | Command::Chat(_)
         | Command::Demo(_)
         | Command::Trust(_)
         | Command::Usage(_)
@@ -46,7 +47,8 @@ impl Tracing {
     /// Begins the span of a command.
     pub(crate) fn begin(command: &Command, environment: &Environment, output: Output) -> Self {
         let name = name(command);
-        let telemetry = name.and_then(|_| start(environment, output));
+        let is_traced = name.is_some() || matches!(command, Command::Chat(_));
+        let telemetry = is_traced.then(|| start(environment, output)).flatten();
         let span = match (name, &telemetry) {
             (Some(name), Some(_)) => info_span!(
                 "metier",

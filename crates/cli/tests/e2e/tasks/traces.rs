@@ -387,3 +387,19 @@ fn a_turn_that_ctrl_c_stopped_is_told_too() {
     let names: Vec<String> = spans(&server).into_iter().map(|it| it.name).collect();
     assert!(names.ends_with(&["invoke_agent default".to_owned(), "metier run".to_owned()]));
 }
+
+#[test]
+fn each_turn_of_a_chat_is_a_trace_of_its_own() {
+    let receiver = receiver();
+    let env = traced(&receiver);
+    script(&env, &[json!({ "text": "One." }), json!({ "text": "Two." })]);
+    let fixed = ["chat", "--model", "scripted/replies.jsonl", "--no-default-sources"];
+    let outcome = env.run_in(&env.project(), fixed, "first\nsecond\n");
+    assert_eq!(outcome.stdout, "One.\nTwo.\n", "{outcome}");
+    let spans = spans(&receiver);
+    let turns: Vec<&Span> =
+        spans.iter().filter(|span| span.name == "invoke_agent default").collect();
+    assert_eq!(turns.len(), 2, "{spans:?}");
+    assert!(turns.iter().all(|span| span.parent_span_id.is_empty()), "{spans:?}");
+    assert_ne!(turns[0].trace_id, turns[1].trace_id);
+}

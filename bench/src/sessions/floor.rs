@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use rusqlite::{Connection, params};
 
-/// As many rows to a commit as a store of sessions takes at most.
-const GROUP: usize = 256;
+/// About as many rows to a commit as a store of sessions takes appends.
+pub(super) const GROUP: usize = 256;
 /// Commits of one row.
 const SINGLE: usize = 500;
 

@@ -141,7 +141,7 @@ fn report(played: &[Played], floor: &floor::Floor) -> String {
         format!("{:.2}", single[1]),
     ]);
     table.row(vec![
-        "floor: 256 rows a commit".to_owned(),
+        format!("floor: {} rows a commit", floor::GROUP),
         String::new(),
         String::new(),
         format!("{:.0}", floor.rows_a_second),

@@ -191,12 +191,15 @@ impl<'a> Workshop<'a> {
         self.until_first_byte(&mut command)
     }
 
-    /// Makes sure that the whole catalog is in a request that was sent.
+    /// Makes sure that the task and the catalog are in a request that was sent.
     pub(crate) fn check(&self, arrival: &Arrival) -> Result<()> {
         let body: serde_json::Value = serde_json::from_slice(&arrival.body)?;
         let system = body["messages"][0]["content"].as_str().unwrap_or_default();
         ensure!(body.to_string().contains(TASK), "the request has no task: {body}");
-        ensure!(self.count == 0 || system.contains("- "), "the request has no catalog: {system}");
+        ensure!(
+            self.count == 0 || system.contains("Available skills:"),
+            "the request has no catalog: {system}"
+        );
         Ok(())
     }
 

@@ -184,7 +184,7 @@ pub enum AgentError {
     )]
     TooLong,
     /// Nothing can be started.
-    #[error("a command cannot be started: {0}")]
+    #[error("a command cannot be started")]
     Io(#[from] std::io::Error),
 }
 

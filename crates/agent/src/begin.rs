@@ -74,6 +74,9 @@ impl Agent {
         snapshot: &Snapshot,
         delta: &mut Delta,
     ) -> Result<Declared, AgentError> {
+        if task.loads.is_empty() {
+            return Ok(Declared::default());
+        }
         let mut draft = Draft::new(self, thread, delta);
         for load in &task.loads {
             let arguments = json!({

@@ -45,7 +45,8 @@ fn push_docs(block: &mut String, docs: &[DocText]) {
 
 /// The body, or as many of its first lines as fit, with where the rest is.
 fn page(skill: &str, body: &str, max_tokens: usize) -> String {
-    if tokens::count(body) <= max_tokens {
+    // Counting takes a while, and no token is shorter than a byte.
+    if body.len() <= max_tokens || tokens::count(body) <= max_tokens {
         return body.to_owned();
     }
     let lines: Vec<&str> = body.split_inclusive('\n').collect();
@@ -63,8 +64,8 @@ fn page(skill: &str, body: &str, max_tokens: usize) -> String {
     let shown = shown.0;
     let text = lines[..shown].concat();
     format!(
-        "{}\n\n[This is not all: {shown} of {} lines of the instructions. Before you follow them, read on with \
-         read_file, file_name \"skill://{skill}/SKILL.md\", after the line that was last here.]",
+        "{}\n\n[This is not all: {shown} of {} lines of the instructions. Before you follow them, read the rest \
+         of skill://{skill}/SKILL.md, after the line that was last here.]",
         text.trim_end(),
         lines.len(),
     )

@@ -184,15 +184,11 @@ impl Round<'_> {
     /// Looks something up, or prepares a command; else says what is wrong.
     async fn plan(&self, call: &Call, draft: &Draft<'_>) -> Result<Plan, String> {
         let at = self.agent.situation(draft, self.snapshot);
+        if !self.has_tool(&call.name) {
+            return Ok(Plan::Answered(Box::new(self.without_tool(&call.name, &at)?)));
+        }
         let arguments = arguments_of(call)?;
-        let tools: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
-        let is_there = self.has_tool(&call.name);
         let answer = match call.name.as_str() {
-            // Weak models call a skill as if it were a tool.
-            skill if !is_there && at.usable(skill).is_ok() => {
-                at.load(&json!({ "skill": skill }))?
-            }
-            _ if !is_there => Answer::unknown_tool(&call.name, &tools),
             name::LOAD | name::SKILL if self.chose_none(&arguments, &at) => {
                 Answer::text(NOTHING_LOADED)
             }
@@ -201,12 +197,28 @@ impl Round<'_> {
             name::LIST_DOCS => at.list_docs(&arguments)?,
             name::SEARCH => at.search(&arguments)?,
             name::SKILL => at.load_single(&arguments)?,
-            name::READ_FILE | name::READ => read(&arguments, self.shelves(), &at).await?,
+            name::READ_FILE | name::READ => {
+                read(&call.name, &arguments, self.shelves(), &at).await?
+            }
             name::RUN => return Ok(Plan::Run(Box::new(self.runs.prepare(&arguments, &at)?))),
             name::EXEC => return Ok(Plan::Run(Box::new(self.runs.prepare_exec(&arguments, &at)?))),
-            _ => Answer::unknown_tool(&call.name, &tools),
+            other => self.unknown_tool(other),
         };
         Ok(Plan::Answered(Box::new(answer)))
+    }
+
+    /// Answers the call of a tool that there is not. Weak models call a skill as if it were one.
+    fn without_tool(&self, name: &str, at: &Situation<'_>) -> Result<Answer, String> {
+        match at.usable(name) {
+            Ok(_) if self.has_tool(name::SKILL) => at.load_single(&json!({ "skill_name": name })),
+            Ok(_) => at.load(&json!({ "skill": name })),
+            Err(_) => Ok(self.unknown_tool(name)),
+        }
+    }
+
+    fn unknown_tool(&self, name: &str) -> Answer {
+        let tools: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
+        Answer::unknown_tool(name, &tools)
     }
 
     fn has_tool(&self, name: &str) -> bool {

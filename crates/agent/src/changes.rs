@@ -11,7 +11,9 @@ use metier_skill::catalog::one_line;
 use metier_skill::library::{Entry, Snapshot};
 use serde_json::{Map, Value};
 
+use crate::prompt::{self, location};
 use crate::shown::Window;
+use crate::tools::ToolSet;
 
 /// Skills that are named one by one.
 const MAX_NAMED: usize = 20;
@@ -43,8 +45,9 @@ pub fn update(opening: &Opening, events: &[Event], snapshot: &Snapshot) -> Optio
         return None;
     }
     let mut text = String::from("The skills have changed.\n");
-    push(&mut text, "New:", &added, |name| line(snapshot, name));
-    push(&mut text, "Changed:", &changed, |name| line(snapshot, name));
+    let line = |name: &str| line(snapshot, name, prompt::tool_set_of(opening));
+    push(&mut text, "New:", &added, line);
+    push(&mut text, "Changed:", &changed, line);
     push(&mut text, "No longer there:", &gone, |name| format!("- {name}"));
     let mark = |name: &&String| {
         let mark = now.get(*name).map_or(Value::Null, |mark| Value::String(mark.clone()));
@@ -68,15 +71,19 @@ fn push(text: &mut String, heading: &str, names: &[&String], line: impl Fn(&str)
         text.push('\n');
     }
     if let Some(more) = names.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
-        text.push_str(&format!("and {more} more; find them with skill_search.\n"));
+        text.push_str(&format!("and {more} more\n"));
     }
 }
 
-fn line(snapshot: &Snapshot, name: &str) -> String {
+/// What is told of a skill, as the list at the beginning told it.
+fn line(snapshot: &Snapshot, name: &str, tools: ToolSet) -> String {
     let description = snapshot.find(name).map(|entry| one_line(&entry.manifest.description));
     let description: String =
         description.unwrap_or_default().chars().take(MAX_DESCRIPTION).collect();
-    format!("- {name}: {description}")
+    match tools {
+        ToolSet::Files => format!("- {name}: {description} ({})", location(name)),
+        _ => format!("- {name}: {description}"),
+    }
 }
 
 /// What a session was told, at its beginning and since.

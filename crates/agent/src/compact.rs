@@ -44,11 +44,16 @@ impl Agent {
         stop: &Stop,
     ) -> Result<bool, AgentError> {
         let Some(covers) = last_to_cover(thread) else { return Ok(false) };
-        let mut request = self.request(thread)?;
+        let end = thread.events.partition_point(|event| event.seq <= covers);
+        let mut request = self.request_of(thread, &thread.events[..end])?;
         request.messages.push(Message::user(ASK));
         request.tool_choice = ToolChoice::None;
         thread.tell(&Progress::Summarising);
         let Some(reply) = self.exchange(thread, &request, stop).await? else { return Ok(false) };
+        let text = reply.text();
+        if text.trim().is_empty() {
+            return Ok(false);
+        }
         let shelf = Shelf::read(&thread.state, &self.name);
         let window = Window::of(&thread.events);
         let mut loaded: Vec<Loaded> = Vec::new();
@@ -65,7 +70,7 @@ impl Agent {
                 None => loaded.push(shown.text.clone()),
             }
         }
-        let summary = Summary { text: reply.text(), covers, loaded, ..Summary::default() };
+        let summary = Summary { text, covers, loaded, ..Summary::default() };
         let event = NewEvent::new(&self.name, Content::Summary(summary))
             .with_usage(self.usage_of(&reply))
             .with_break(BreakCause::Compaction, Vec::new());

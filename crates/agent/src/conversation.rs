@@ -104,9 +104,7 @@ impl Sources<'_> {
         event: &Event,
         messages: &mut Vec<Message>,
     ) -> Result<(), TextError> {
-        if !summary.text.is_empty() {
-            messages.push(Message::user(format!("{SUMMARY}\n\n{}", summary.text)));
-        }
+        messages.push(Message::user(format!("{SUMMARY}\n\n{}", summary.text)));
         messages.extend(self.context(&window.at(event))?);
         Ok(())
     }

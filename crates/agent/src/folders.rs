@@ -11,12 +11,10 @@ use metier_skill::files::DigestCache;
 use metier_skill::library::{
     Choices, Entry, LibraryOptions, Machine, Snapshot, TrustPolicy, build,
 };
+use metier_workspace::environment::SYSTEM_PATH;
 use metier_workspace::{RunSettings, Tree};
 
 use crate::library::{Library, LibraryError, read_tree};
-
-/// Where programs are looked for that skills need.
-const PATH: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
 
 /// The skills of some folders, as they were when somebody looked last.
 ///
@@ -25,7 +23,7 @@ const PATH: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
 pub struct Folders {
     roots: Vec<Root>,
     snapshot: Mutex<Arc<Snapshot>>,
-    digests: Mutex<DigestCache>,
+    digests: DigestCache,
 }
 
 impl Folders {
@@ -41,7 +39,7 @@ impl Folders {
         };
         let roots: Vec<Root> = folders.into_iter().map(root).collect();
         let snapshot = Mutex::new(Arc::new(find(&roots)));
-        Self { roots, snapshot, digests: Mutex::new(DigestCache::in_memory()) }
+        Self { roots, snapshot, digests: DigestCache::in_memory() }
     }
 
     /// Looks again.
@@ -54,7 +52,7 @@ impl Folders {
 fn find(roots: &[Root]) -> Snapshot {
     let machine = Machine {
         os: std::env::consts::OS,
-        path: &PATH.map(PathBuf::from),
+        path: &std::env::split_paths(SYSTEM_PATH).collect::<Vec<_>>(),
         env: &|_| false,
         config: &|_| false,
         programs: RefCell::new(HashMap::new()),
@@ -78,8 +76,7 @@ impl Library for Folders {
 
     fn tree(&self, entry: &Entry) -> Result<Tree, LibraryError> {
         let folder = entry.place.folder().ok_or_else(|| LibraryError::new("it has no folder"))?;
-        let digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
-        read_tree(entry.name.as_str(), folder, &digests)
+        read_tree(entry.name.as_str(), folder, &self.digests)
     }
 
     fn run_settings(&self, _: &Entry) -> Result<RunSettings, LibraryError> {

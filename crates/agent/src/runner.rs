@@ -6,7 +6,7 @@ use metier_model::{
     Format, ModelError, Reply, ReplyEvent, ReplyPart, Request, StopReason, ToolChoice,
 };
 use metier_session::content::{AssistantMessage, Call, Part, Reasoning, StateUpdate, Text};
-use metier_session::{BreakCause, Content, NewEvent, SessionKey, Stub, Usage};
+use metier_session::{BreakCause, Content, Event, NewEvent, SessionKey, Stub, Usage};
 use metier_skill::library::Snapshot;
 use tracing::Instrument;
 
@@ -130,7 +130,7 @@ impl Agent {
     }
 
     async fn ask(&self, thread: &mut Thread, is_last: bool, stop: &Stop) -> Result<(), AgentError> {
-        if is_last {
+        if is_last && !is_told_last(&thread.events) {
             let text = Some(LAST_REQUEST.to_owned());
             let update = StateUpdate { cause: "limit".to_owned(), text, ..StateUpdate::default() };
             thread.append(vec![NewEvent::new(SYSTEM, Content::StateUpdate(update))]).await?;
@@ -155,11 +155,21 @@ impl Agent {
     }
 
     /// The request that follows from a session.
-    pub(crate) fn request(&self, thread: &Thread) -> Result<Request, AgentError> {
+    fn request(&self, thread: &Thread) -> Result<Request, AgentError> {
+        let request = self.request_of(thread, &thread.events)?;
+        Ok(Request { tool_choice: self.tool_choice(thread), ..request })
+    }
+
+    /// The request that follows from the first events of a session.
+    pub(crate) fn request_of(
+        &self,
+        thread: &Thread,
+        events: &[Event],
+    ) -> Result<Request, AgentError> {
         let shelf = Shelf::read(&thread.state, &self.name);
         let conversation = Sources {
             system: &thread.opening.system,
-            events: &thread.events,
+            events,
             shelf: &shelf,
             layout: prompt::layout_of(&thread.opening),
             texts: &*self.texts,
@@ -170,8 +180,8 @@ impl Agent {
             messages: conversation.messages,
             tools: prompt::tools_of(&thread.opening),
             max_output_tokens: self.settings.max_output_tokens,
-            tool_choice: self.tool_choice(thread),
             cache_key: Some(format!("{}-{}", thread.at.key.session(), thread.at.generation)),
+            ..Request::default()
         })
     }
 
@@ -265,6 +275,12 @@ impl Agent {
             max_loaded: self.settings.max_loaded_skills,
         }
     }
+}
+
+/// Whether the model was told last that there is no further request.
+fn is_told_last(events: &[Event]) -> bool {
+    let last = events.last().map(|event| &event.content);
+    matches!(last, Some(Content::StateUpdate(update)) if update.text.as_deref() == Some(LAST_REQUEST))
 }
 
 /// Why a model stopped, as events say it.

@@ -1,6 +1,6 @@
 //! The skills of this machine, as the agent asks for them.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use metier_agent::library::read_tree;
 use metier_agent::{Library, LibraryError};
@@ -17,7 +17,7 @@ use crate::failure::Failure;
 pub(crate) struct Skills {
     context: Context,
     snapshot: Arc<Snapshot>,
-    digests: Mutex<DigestCache>,
+    digests: DigestCache,
 }
 
 impl Skills {
@@ -28,17 +28,12 @@ impl Skills {
     /// When a filter cannot be read.
     pub(crate) fn find(context: &Context, sources: &SourceArgs) -> Result<Self, Failure> {
         let snapshot = Arc::new(context.library(sources)?);
-        let digests = Mutex::new(context.digests());
-        Ok(Self { context: context.clone(), snapshot, digests })
+        Ok(Self { context: context.clone(), snapshot, digests: context.digests() })
     }
 
     /// Keeps what was learned of files, which saves time.
     pub(crate) fn save(&self) {
-        self.digests().save();
-    }
-
-    fn digests(&self) -> MutexGuard<'_, DigestCache> {
-        self.digests.lock().unwrap_or_else(PoisonError::into_inner)
+        self.digests.save();
     }
 }
 
@@ -49,7 +44,7 @@ impl Library for Skills {
 
     fn tree(&self, entry: &Entry) -> Result<Tree, LibraryError> {
         let folder = self.context.folder_of(entry).map_err(|failure| in_words(&failure))?;
-        read_tree(entry.name.as_str(), &folder, &self.digests())
+        read_tree(entry.name.as_str(), &folder, &self.digests)
     }
 
     fn run_settings(&self, entry: &Entry) -> Result<RunSettings, LibraryError> {

@@ -10,7 +10,7 @@ use crate::layout::HOME;
 use crate::path::Inside;
 
 /// Folders of the system in which programs are looked for.
-const SYSTEM_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+pub const SYSTEM_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// What programs take their terminal for. What it can do beyond text is stripped, not shown.
 const TERMINAL: &str = "xterm-256color";

@@ -113,7 +113,7 @@ struct Selected<'a> {
 struct Found<'a> {
     name: &'a str,
     description: &'a str,
-    score: f32,
+    score: f64,
 }
 
 /// A tree that is staged, with what it has.
@@ -146,12 +146,12 @@ impl Situation<'_> {
         let loading =
             LoadArguments { skill: name.clone(), docs: Vec::new(), include_all_docs: false };
         let mut answer = self.load_skill(self.usable(&name)?, &loading)?;
-        let Some(loaded) = &answer.loaded else {
-            return Ok(Answer::text(format!("skill '{name}' is already active")));
+        let directory = format!("skills/{name}");
+        answer.text = match &answer.loaded {
+            Some(loaded) if loaded.body => format!("Skill: {name}\nDirectory: {directory}"),
+            _ => format!("skill '{name}' is already active"),
         };
-        let directory = format!("skills/{}", loaded.skill);
         answer.structured = serde_json::json!({ "skill_name": name, "directory": directory });
-        answer.text = format!("Skill: {name}\nDirectory: {directory}");
         Ok(answer)
     }
 
@@ -175,7 +175,7 @@ impl Situation<'_> {
         let found = index.search(&query, limit).into_iter().map(|(entry, score)| Found {
             name: entry.name.as_str(),
             description: &entry.manifest.description,
-            score: (score * 100.0).round() / 100.0,
+            score: (f64::from(score) * 100.0).round() / 100.0,
         });
         Ok(Answer::json(&found.collect::<Vec<_>>()))
     }
@@ -189,7 +189,7 @@ impl Situation<'_> {
         let asked = staged.selection(skill, &arguments.docs, arguments.include_all_docs)?;
         let selection = match &asked {
             Some(asked) => asked.clone(),
-            None => before.cloned().unwrap_or_default(),
+            None => before.map(|it| staged.kept(it)).unwrap_or_default(),
         };
         let window = Window::of(self.events);
         let body = !window.shows_body(skill, &staged.digest);
@@ -210,10 +210,9 @@ impl Situation<'_> {
         if !self.is_loaded(skill) {
             return Err(format!("`{skill}` is not loaded; call skill_load first"));
         }
-        // Of a skill that was loaded for one request the text may be gone, and comes again.
-        let none = Selection::default();
-        let before = shelf.selection(skill).unwrap_or(&none);
         let staged = self.stage(&self.tree(entry)?)?;
+        // Of a skill that was loaded for one request the text may be gone, and comes again.
+        let before = shelf.selection(skill).map(|it| staged.kept(it)).unwrap_or_default();
         let asked = staged
             .selection(skill, &arguments.docs, arguments.include_all_docs)?
             .unwrap_or_default();
@@ -321,6 +320,16 @@ impl Situation<'_> {
 }
 
 impl Staged {
+    /// What of a selection this version has.
+    fn kept(&self, selection: &Selection) -> Selection {
+        match selection {
+            Selection::All => Selection::All,
+            Selection::Docs(docs) => {
+                Selection::Docs(docs.iter().filter(|doc| self.has(doc)).cloned().collect())
+            }
+        }
+    }
+
     /// What was asked for, if anything was.
     fn selection(
         &self,
@@ -356,7 +365,7 @@ impl Staged {
             Selection::All => &self.docs,
             Selection::Docs(docs) => docs,
         };
-        let is_new = |doc: &&String| self.has(doc) && !window.shows_doc(skill, &self.digest, doc);
+        let is_new = |doc: &&String| !window.shows_doc(skill, &self.digest, doc);
         docs.iter().filter(is_new).cloned().collect()
     }
 

@@ -19,6 +19,8 @@ use crate::tools::specs::name;
 const DEFAULT_LINES: usize = 400;
 /// Most bytes that are given.
 const MAX_BYTES: usize = 48 << 10;
+/// Ends a line that is longer than that.
+const LONG_LINE: &str = " (the line goes on; use a command to see the rest)";
 /// Largest file that is looked at, in bytes.
 const MAX_FILE: u64 = 64 << 20;
 
@@ -36,8 +38,8 @@ pub struct Shelves<'a> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    #[serde(alias = "path")]
-    file_name: String,
+    #[serde(default, alias = "path")]
+    file_name: Option<String>,
     #[serde(default)]
     start_line: Option<usize>,
     #[serde(default)]
@@ -60,15 +62,19 @@ struct Part<'a> {
 ///
 /// Why the file cannot be read, in words for the model.
 pub async fn read(
+    tool: &str,
     given: &Value,
     shelves: Shelves<'_>,
     at: &Situation<'_>,
 ) -> Result<Answer, String> {
-    let arguments: Arguments = arguments(given, name::READ_FILE)?;
-    let content = open(&arguments.file_name, shelves, at).await;
-    let content =
-        content.map_err(|why| format!("`{}` cannot be read: {why}", arguments.file_name))?;
-    numbered(&arguments, content)
+    let arguments: Arguments = arguments(given, tool)?;
+    let field = if tool == name::READ { "path" } else { "file_name" };
+    let Some(file) = arguments.file_name.as_deref() else {
+        return Err(format!("the arguments of {tool} are wrong: missing field `{field}`"));
+    };
+    let content = open(file, shelves, at).await;
+    let content = content.and_then(|content| numbered(file, &arguments, content));
+    content.map_err(|why| format!("`{file}` cannot be read: {why}"))
 }
 
 type Content = Box<dyn Read + Send>;
@@ -104,7 +110,7 @@ async fn open(name: &str, shelves: Shelves<'_>, at: &Situation<'_>) -> Result<Co
             .and_then(|place| workspace.open_file(&place).map_err(|error| error.to_string())),
         (opened, _) => opened,
     };
-    opened.map(|file| Box::new(file.take(MAX_FILE)) as Content)
+    opened.map(|file| Box::new(file) as Content)
 }
 
 async fn artifact(name: &str, shelves: Shelves<'_>) -> Result<Content, String> {
@@ -114,7 +120,7 @@ async fn artifact(name: &str, shelves: Shelves<'_>) -> Result<Content, String> {
     let loaded = shelves.artifacts.load(&reference.key(&owner), reference.version()).await;
     let loaded = loaded.map_err(|error| error.to_string())?;
     let mut content = Vec::new();
-    let mut limited = loaded.content.take(MAX_FILE);
+    let mut limited = loaded.content.take(MAX_FILE + 1);
     limited.read_to_end(&mut content).await.map_err(|error| error.to_string())?;
     Ok(Box::new(std::io::Cursor::new(content)))
 }
@@ -130,32 +136,38 @@ fn of_skill(path: &str, at: &Situation<'_>) -> Result<Content, String> {
         return Err(format!("`{name}` has no such file"));
     }
     let file = File::open(folder.join(inside)).map_err(|error| error.to_string())?;
-    Ok(Box::new(file.take(MAX_FILE)))
+    Ok(Box::new(file))
 }
 
 /// The lines that were asked for, each with its number.
-fn numbered(arguments: &Arguments, content: Content) -> Result<Answer, String> {
+fn numbered(file: &str, arguments: &Arguments, content: Content) -> Result<Answer, String> {
     let first = arguments.start_line.unwrap_or(1).max(1);
     let most = arguments.num_lines.unwrap_or(DEFAULT_LINES).max(1);
-    let mut reader = BufReader::new(content);
+    let mut reader = BufReader::new(content.take(MAX_FILE + 1));
+    let mut bytes = 0;
     let (mut text, mut shown, mut total, mut is_full) = (String::new(), 0, 0, false);
     let mut line = Vec::new();
     loop {
         line.clear();
         match reader.read_until(b'\n', &mut line) {
             Ok(0) => break,
-            Ok(_) => total += 1,
-            Err(error) => return Err(format!("it cannot be read to its end: {error}")),
+            Ok(length) => (bytes, total) = (bytes + length as u64, total + 1),
+            Err(error) => return Err(error.to_string()),
+        }
+        if bytes > MAX_FILE {
+            return Err("it has more than 64 MiB; use a command to look into it".to_owned());
         }
         if line.contains(&0) {
-            let name = &arguments.file_name;
-            return Err(format!("`{name}` is not a text; use a command to look into it"));
+            return Err("it is not a text; use a command to look into it".to_owned());
         }
         if total < first || shown == most || is_full {
             continue;
         }
         let words = String::from_utf8_lossy(&line);
-        let numbered = format!("{total}: {}\n", words.trim_end_matches(['\n', '\r']));
+        let words = words.trim_end_matches(['\n', '\r']);
+        let kept = &words[..words.floor_char_boundary(MAX_BYTES)];
+        let rest = if kept.len() < words.len() { LONG_LINE } else { "" };
+        let numbered = format!("{total}: {kept}{rest}\n");
         is_full = text.len() + numbered.len() > MAX_BYTES && !text.is_empty();
         if !is_full {
             text.push_str(&numbered);
@@ -171,14 +183,11 @@ fn numbered(arguments: &Arguments, content: Content) -> Result<Answer, String> {
     }
     if total == 0 {
         "(the file is empty)\n".clone_into(&mut text);
+    } else if shown == 0 {
+        text = format!("(the file has only {total} lines)\n");
     }
-    let part = Part {
-        file_name: &arguments.file_name,
-        start_line: first,
-        lines: shown,
-        total_lines: total,
-        truncated,
-    };
+    let part =
+        Part { file_name: file, start_line: first, lines: shown, total_lines: total, truncated };
     let structured = serde_json::to_value(part).unwrap_or_default();
     Ok(Answer { structured, ..Answer::text(text) })
 }

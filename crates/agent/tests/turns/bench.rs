@@ -105,6 +105,11 @@ impl Bench {
         fs::write(path, text).expect("its text");
     }
 
+    /// Removes a file below the skills.
+    pub(crate) fn forget(&self, path: &str) {
+        fs::remove_file(self.folder.path().join("skills").join(path)).expect("it was there");
+    }
+
     /// Takes a skill away.
     pub(crate) fn remove(&self, skill: &str) {
         fs::remove_dir_all(self.folder.path().join("skills").join(skill)).expect("it was there");

@@ -91,19 +91,13 @@ fn settings(chance: &mut Chance, bench: &mut Bench) {
     bench.settings.context_tokens = [200_000, 1500, 1100][chance.below(3)];
 }
 
-/// The messages of a request; of one for a summary without the question.
-fn conversation(request: &Request) -> &[metier_model::Message] {
-    let is_summary = request.tool_choice == ToolChoice::None;
-    &request.messages[..request.messages.len() - usize::from(is_summary)]
-}
-
 /// Pairs of neighbours of which the second does not begin with the first: the numbers of the first.
 fn broken(requests: &[Request]) -> Vec<usize> {
     let is_broken = |at: &usize| {
         let (before, after) = (&requests[*at], &requests[at + 1]);
         before.system != after.system
             || before.tools != after.tools
-            || !conversation(after).starts_with(conversation(before))
+            || !after.messages.starts_with(&before.messages)
     };
     (0..requests.len() - 1).filter(is_broken).collect()
 }
@@ -112,7 +106,7 @@ fn broken(requests: &[Request]) -> Vec<usize> {
 fn said(events: &[Event], requests: usize) -> Vec<usize> {
     let (mut replies, mut places) = (0, Vec::new());
     for event in events {
-        if matches!(event.content, Content::Assistant(_) | Content::Summary(_)) {
+        if matches!(event.content, Content::Assistant(_)) {
             replies += 1;
         }
         if event.breaks.is_some() {
@@ -135,6 +129,7 @@ fn sessions_by_chance() -> Result<(), Failed> {
         let mut chance = Chance(seed);
         let mut bench = Bench::new();
         settings(&mut chance, &mut bench);
+        // The requests for answers; one for a summary is about older turns only.
         let mut requests = Vec::new();
         for turn in 0..TURNS {
             happen(&mut chance, &bench, turn);
@@ -143,7 +138,10 @@ fn sessions_by_chance() -> Result<(), Failed> {
             }
             let done = bench.task(task(&mut chance), &script(&mut chance));
             done.outcome?;
-            requests.extend(done.requests);
+            let (asked, answered): (Vec<Request>, Vec<Request>) =
+                done.requests.into_iter().partition(|it| it.tool_choice == ToolChoice::None);
+            summaries += asked.len();
+            requests.extend(answered);
             let last = shown(requests.last().ok_or("no request")?);
             for skill in SKILLS.iter().filter(|it| is_loaded(&bench, it)) {
                 let block = format!("[Loaded] {skill}\n");
@@ -162,7 +160,6 @@ fn sessions_by_chance() -> Result<(), Failed> {
         };
         assert_eq!(seen, said, "{}", told());
         breaks += seen.len();
-        summaries += requests.iter().filter(|it| it.tool_choice == ToolChoice::None).count();
     }
     // Otherwise this would say nothing.
     assert!(breaks > 50 && summaries > 20, "{breaks} breaks, {summaries} summaries");

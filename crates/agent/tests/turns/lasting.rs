@@ -1,6 +1,7 @@
 //! What stays in requests, and of which version, when skills are trimmed or edited.
 
 use libtest_mimic::Failed;
+use metier_agent::conversation::Placement;
 use metier_agent::{LoadMode, LoadRequest, Task};
 use metier_session::{BreakCause, Stub};
 use serde_json::json;
@@ -14,6 +15,9 @@ pub(crate) const TESTS: &[Test] = &[
     ("lasting::a_declared_skill_takes_the_place_of_another", declared_beyond_the_bound),
     ("lasting::docs_can_be_selected_after_the_one_request_of_a_skill", docs_after_one_request),
     ("lasting::what_a_summary_covers_of_the_library_is_told_again", library_after_a_summary),
+    ("lasting::a_doc_that_is_gone_from_a_newer_version_is_not_asked_for", doc_that_is_gone),
+    ("lasting::a_summary_that_says_nothing_takes_nothing_away", empty_summary),
+    ("lasting::a_conversation_that_does_not_fit_is_summarised_without_what_is_asked_now", overflow),
     ("lasting::docs_are_of_the_version_that_was_loaded", docs_of_the_loaded_version),
     ("lasting::files_are_of_the_version_that_was_loaded", files_of_the_loaded_version),
 ];
@@ -146,5 +150,46 @@ fn library_after_a_summary() -> Result<(), Failed> {
     let request = shown(&done.requests[0]);
     assert!(request.starts_with("USER\n[Text(\"Summary"), "{request}");
     assert_eq!(request.matches("- new: Is new.").count(), 1, "{request}");
+    Ok(())
+}
+
+fn doc_that_is_gone() -> Result<(), Failed> {
+    for placement in [Placement::ToolResult, Placement::System] {
+        let mut bench = Bench::new();
+        bench.settings.mode = LoadMode::Session;
+        bench.settings.prompt.layout.placement = placement;
+        let load =
+            |docs: &[&str]| calls(&[("skill_load", json!({ "skill": "pdf", "docs": docs }))]);
+        bench.say("One.", &(load(&["forms.md", "tables.md"]) + &text("1"))).outcome?;
+        bench.forget("pdf/forms.md");
+        bench.say("Two.", &(load(&[]) + &text("2"))).outcome?;
+        bench.say("Three.", &text("3")).outcome?;
+        assert!(bench.state().contains("temp:skill:docs:pdf = [\"tables.md\"]"), "{placement:?}");
+    }
+    Ok(())
+}
+
+fn empty_summary() -> Result<(), Failed> {
+    let mut bench = Bench::new();
+    bench.say("The first words.", &text("1")).outcome?;
+    bench.settings.context_tokens = 10;
+    let done = bench.say("Two.", &(text("") + &text("2")));
+    done.outcome?;
+    let request = shown(done.requests.last().ok_or("no request")?);
+    assert!(request.contains("The first words."), "{request}");
+    Ok(())
+}
+
+fn overflow() -> Result<(), Failed> {
+    let bench = Bench::new();
+    bench.say("The first words.", &text("1")).outcome?;
+    let full = json!({ "error": { "kind": "context_overflow" } }).to_string() + "\n";
+    let done = bench.say("The second words.", &(full + &text("In short.") + &text("2")));
+    done.outcome?;
+    let told: Vec<String> = done.requests.iter().map(shown).collect();
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(told[1].contains("The first words.") && !told[1].contains("The second words."));
+    assert!(told[2].contains("In short.") && told[2].contains("The second words."));
+    assert!(!told[2].contains("The first words."), "{}", told[2]);
     Ok(())
 }

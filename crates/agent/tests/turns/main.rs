@@ -1,6 +1,7 @@
 //! Turns of an agent with a scripted model, real skills and a real sandbox.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod answers;
 mod bench;
 mod chance;
 mod flows;
@@ -19,6 +20,7 @@ fn main() {
     metier_sandbox::helper();
     let arguments = Arguments::from_args();
     let tests = [
+        answers::TESTS,
         chance::TESTS,
         flows::TESTS,
         lasting::TESTS,

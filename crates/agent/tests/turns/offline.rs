@@ -294,7 +294,6 @@ fn compaction() -> Result<(), Failed> {
     assert_snapshot!(summary.ok_or("nothing was summarised")?, @"
     The user asked for this, oldest first:
     - statistics of sales.csv Attached files: - sales.csv (workspace://work/inputs/sales.csv)
-    - compare a.txt and b.txt Attached files: - a.txt (workspace://work/inputs/a.txt) - b.txt (workspace://work/inputs/b.txt)
     ");
     Ok(())
 }

@@ -25,10 +25,10 @@ use crate::output::{Align, Column, Table, style, styled};
 /// The skills, each with a text that is found again.
 const SKILLS: [(&str, &str); 2] =
     [("tea", "Steep it for three minutes."), ("maps", "North is up.")];
-const MODES: [(LoadMode, &str); 3] = [
-    (LoadMode::Turn, "until you say the next thing"),
-    (LoadMode::Once, "for the next request only"),
-    (LoadMode::Session, "until the session ends"),
+const MODES: [(LoadMode, &str, &str); 3] = [
+    (LoadMode::Turn, "TURN", "until you say the next thing"),
+    (LoadMode::Once, "ONCE", "for the next request only"),
+    (LoadMode::Session, "SESSION", "until the session ends"),
 ];
 const PLACEMENTS: [(Placement, &str); 2] = [
     (Placement::ToolResult, "the text stays at the result of the call that loaded it"),
@@ -86,7 +86,7 @@ fn load_modes(context: &Context) -> Result<Vec<Shown>, Failure> {
     let folder = tempfile::tempdir()?;
     let laboratory = laboratory(context, folder.path())?;
     let setups = PLACEMENTS.iter().flat_map(|(placement, _)| {
-        MODES.iter().map(|(mode, _)| Setup { mode: *mode, placement: *placement })
+        MODES.iter().map(|(mode, _, _)| Setup { mode: *mode, placement: *placement })
     });
     let shown = setups.map(|setup| Ok(shown(setup, &laboratory.rehearse(&turns(), setup)?)));
     shown.collect()
@@ -202,7 +202,7 @@ fn print(shown: &[Shown], context: &Context) {
         styled(style::HEADING, "state after each turn"),
         state_lines(&modes)
     ));
-    for (mode, meaning) in MODES {
+    for (mode, _, meaning) in MODES {
         output
             .say(&styled(style::DIM, format!("{:<8} a skill stays loaded {meaning}", word(&mode))));
     }
@@ -217,7 +217,9 @@ fn print(shown: &[Shown], context: &Context) {
 /// Where text is, a request a row and a mode a column.
 fn places(shown: &[&Shown]) -> Table {
     let column = |heading| Column { heading, align: Align::Left, fills: false };
-    let mut table = Table::new(&["REQUEST", "TURN", "ONCE", "SESSION"].map(column));
+    let modes = MODES.iter().map(|(_, heading, _)| *heading);
+    let columns: Vec<Column> = ["REQUEST"].into_iter().chain(modes).map(column).collect();
+    let mut table = Table::new(&columns);
     let mut row = |name: String, cell: &dyn Fn(&Shown) -> String| {
         let mut cells = vec![(style::NAME, name)];
         cells.extend(shown.iter().map(|it| (anstyle::Style::new(), cell(it))));

@@ -22,7 +22,7 @@ use crate::output::{Align, Column, Table, counted, plain, style, styled, wrapped
 const SYSTEM: &str = "system";
 const NEWEST: &str = "newest_result";
 const NEWEST_LOADED: &str = "newest_result_loaded";
-const OURS: &str = "tool_result";
+pub(super) const OURS: &str = "tool_result";
 const LAYOUTS: [(&str, &str); 4] = [
     (SYSTEM, "in the system text, as long as the skill is loaded"),
     (

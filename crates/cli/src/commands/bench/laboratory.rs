@@ -13,9 +13,9 @@ use std::time::Duration;
 use metier_agent::agent::unwatched;
 use metier_agent::conversation::{Layout, Placement};
 use metier_agent::texts::Texts;
-use metier_agent::{Agent, AgentError, LoadMode, LoadRequest, Task, stop};
-use metier_model::{Message, Model, Request, Scripted};
-use metier_session::{Content, Event, MAX_PAGE, MemoryStore, SessionKey};
+use metier_agent::{Agent, AgentError, Ending, LoadMode, LoadRequest, Task, stop};
+use metier_model::{Message, Request, Scripted};
+use metier_session::{Content, Event, MemoryStore, SessionKey, all_events};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -68,6 +68,8 @@ pub(in crate::commands) struct Setup {
 pub(in crate::commands) struct Take {
     /// What the model was sent; empty with a real one.
     pub requests: Vec<Request>,
+    /// How each turn ended.
+    pub endings: Vec<Ending>,
     /// What happened.
     pub events: Vec<Event>,
     /// The texts that requests were made of.
@@ -126,7 +128,13 @@ impl Laboratory {
         setup: Setup,
     ) -> Result<Take, Failure> {
         let model = Arc::new(Scripted::from_text(&script(turns))?);
-        let mut take = self.play(turns, setup, Arc::<Scripted>::clone(&model))??;
+        let mut agent = self.agent(setup)?;
+        agent.model = Arc::<Scripted>::clone(&model);
+        let mut take = self.play(turns, agent)??;
+        if let Some(ending) = take.endings.iter().find(|it| **it != Ending::Answered) {
+            return Err(Failure::new(format!("a turn of the script ended early: {ending}"))
+                .hint("raise `agent.max_requests` and `agent.max_tokens`"));
+        }
         take.requests = model.requests();
         take.requests.iter_mut().for_each(steady);
         match take.events.iter().find_map(failed_lookup) {
@@ -146,35 +154,37 @@ impl Laboratory {
         setup: Setup,
         model: &str,
     ) -> Result<Result<Take, AgentError>, Failure> {
-        let model = self.context.model(Some(model), &self.skills)?;
-        self.play(turns, setup, model)
+        let mut agent = self.agent(setup)?;
+        self.context.change_model(&mut agent, model, &self.skills)?;
+        self.play(turns, agent)
     }
 
-    fn play(
-        &self,
-        turns: &[Turn],
-        setup: Setup,
-        model: Arc<dyn Model>,
-    ) -> Result<Result<Take, AgentError>, Failure> {
-        let agent = self.agent(setup, model)?;
+    fn play(&self, turns: &[Turn], agent: Agent) -> Result<Result<Take, AgentError>, Failure> {
         self.sessions.set(self.sessions.get() + 1);
         let key = SessionKey::new(APP, USER, &format!("take-{}", self.sessions.get()))?;
         block_on(async {
             let (_stopper, stop) = stop();
+            let mut endings = Vec::new();
             for turn in turns {
                 let (text, loads) = (turn.words.clone(), turn.loads.clone());
                 let task = Task { text, loads, attachments: Vec::new() };
-                if let Err(error) = agent.run(&key, task, unwatched(), &stop).await {
-                    return Ok(Err(error));
+                match agent.run(&key, task, unwatched(), &stop).await {
+                    Ok(outcome) => endings.push(outcome.ending),
+                    Err(error) => return Ok(Err(error)),
                 }
             }
-            let events = events(&agent, &key).await?;
+            let events = match agent.sessions.get(&key).await? {
+                Some(session) => all_events(&*agent.sessions, &session.at).await?,
+                None => Vec::new(),
+            };
             let (texts, layout) = (agent.texts, agent.settings.prompt.layout);
-            Ok(Ok(Take { requests: Vec::new(), events, texts, agent: agent.name, layout }))
+            let (agent, requests) = (agent.name, Vec::new());
+            Ok(Ok(Take { requests, endings, events, texts, agent, layout }))
         })
     }
 
-    fn agent(&self, setup: Setup, model: Arc<dyn Model>) -> Result<Agent, Failure> {
+    /// The agent of `metier run`, except for what the measurement is about.
+    fn agent(&self, setup: Setup) -> Result<Agent, Failure> {
         let wanted = AgentArgs {
             model: Some("offline".to_owned()),
             executor: Some(ExecutorName::Sandbox),
@@ -183,8 +193,6 @@ impl Laboratory {
             ..AgentArgs::default()
         };
         let mut agent = self.context.agent(&wanted, Arc::clone(&self.skills))?;
-        model.name().clone_into(&mut agent.model_name);
-        agent.model = model;
         agent.sessions = Arc::new(MemoryStore::new());
         agent.settings.mode = setup.mode;
         agent.settings.prompt.layout.placement = setup.placement;
@@ -201,19 +209,6 @@ impl Drop for Laboratory {
             let _left = workspaces.remove_unused(Duration::ZERO);
             let _left = workspaces.remove_unused_content(Duration::ZERO, &BTreeSet::new());
         }
-    }
-}
-
-async fn events(agent: &Agent, key: &SessionKey) -> Result<Vec<Event>, Failure> {
-    let mut events: Vec<Event> = Vec::new();
-    let Some(session) = agent.sessions.get(key).await? else { return Ok(events) };
-    loop {
-        let after = events.last().map_or(0, |event| event.seq);
-        let page = agent.sessions.events(&session.at, after, MAX_PAGE).await?;
-        if page.is_empty() {
-            return Ok(events);
-        }
-        events.extend(page);
     }
 }
 

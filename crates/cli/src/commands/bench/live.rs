@@ -30,7 +30,7 @@ pub(super) struct Paid {
     pub uncached_tokens: usize,
     /// Tokens that the model wrote.
     pub output_tokens: usize,
-    /// Why there is nothing: the prompt did not fit into the model.
+    /// Why there is nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -61,7 +61,8 @@ pub(super) struct Trial<'a> {
 ///
 /// # Errors
 ///
-/// When the model cannot be asked, or fails for another reason than a prompt that is too long.
+/// When the model cannot be asked at all: it fails before anything was answered, and not because a prompt
+/// is too long.
 pub(super) fn perform(
     laboratory: &Laboratory,
     model: &str,
@@ -77,6 +78,10 @@ pub(super) fn perform(
                 error: Some("the prompt does not fit into the model".to_owned()),
                 ..Paid::default()
             },
+            // What was paid for already is told all the same.
+            Err(error) if paid.iter().any(|it: &Paid| it.error.is_none()) => {
+                Paid { error: Some(error.to_string()), ..Paid::default() }
+            }
             Err(error) => return Err(error.into()),
         };
         let (case, layout) = (trial.case.to_owned(), trial.layout.to_owned());

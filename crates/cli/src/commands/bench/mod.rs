@@ -43,13 +43,13 @@ pub(super) fn run(arguments: &BenchArgs, context: &Context) -> Result<u8, Failur
 }
 
 fn deliver(report: &impl Report, arguments: &BenchArgs, context: &Context) -> Result<u8, Failure> {
-    if let Some(file) = &arguments.html {
-        write(&context.environment.folder.join(file), &report.page().render())?;
-    }
     if arguments.json {
         context.output.json(report);
     } else {
         report.print(context);
+    }
+    if let Some(file) = &arguments.html {
+        write(&context.environment.folder.join(file), &report.page().render())?;
     }
     Ok(OK)
 }

@@ -3,7 +3,9 @@
 //! It is one file that needs nothing else: no script, no font, no address. It follows the light or dark
 //! of whoever reads it, fits a phone, and every chart says in words what it shows. It is well-formed XML too.
 
+use super::cache::OURS;
 use super::live::{Live, Paid};
+use super::tokens::PROGRESSIVE;
 use super::{grouped, percent};
 
 /// How the page looks.
@@ -85,7 +87,7 @@ impl Section {
         let bar = |paid: &Paid| Bar {
             label: name(paid),
             value: paid.uncached_tokens,
-            is_ours: matches!(paid.layout.as_str(), "tool_result" | "progressive"),
+            is_ours: [OURS, PROGRESSIVE].contains(&paid.layout.as_str()),
         };
         let row = |paid: &Paid| {
             let share = if paid.error.is_some() { "–".to_owned() } else { percent(paid.share()) };

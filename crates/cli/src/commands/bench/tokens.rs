@@ -21,7 +21,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Align, Column, Table, counted, plain, style, styled};
 
-const PROGRESSIVE: &str = "progressive";
+pub(super) const PROGRESSIVE: &str = "progressive";
 const BODIES: &str = "all_bodies";
 const EVERYTHING: &str = "all_bodies_and_docs";
 const TASK: &str = "one-task";

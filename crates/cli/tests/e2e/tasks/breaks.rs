@@ -76,7 +76,7 @@ fn a_summary_breaks_and_the_skills_that_are_loaded_stand_at_it() {
         talk.set("[skills]\nload_mode = \"session\"\n\n[context]\ntokens = 2000\n");
         talk.say(&["two"], [Said::text("They said a word often."), Said::text("2")]);
         talk.say(&["three"], [load("c", "counter"), Said::text("3")]);
-        assert_eq!(agreed(&talk), "compaction after 4");
+        assert_eq!(agreed(&talk), "compaction after 3");
         let last = talk.sent().pop().expect("a request").messages.concat();
         for text in
             ["Loaded skill context:\n\n[Loaded] counter", "[Doc] formats.md", "said a word often"]

@@ -127,7 +127,7 @@ fn a_page_is_written_that_needs_nothing_else() {
         assert!(plain.contains(&format!("<td>{figure}</td>")), "{command}: {figure}");
     }
     let outcome = run_own(&env, "bench token-report --html no/where.html");
-    assert_snapshot!(compact(&outcome), @"1 |  | error: `[PROJECT]/no/where.html` cannot be written: No such file or directory (os error 2)");
+    assert_snapshot!(compact(&outcome), @"1 | PROMPT               REQUESTS  TOKENS  LAST REQUEST    SAVED / progressive                 4   4 430         1 400        – / all_bodies                  2   2 977         1 568  -48.8 % / all_bodies_and_docs         2   5 233         2 696   15.3 % |  / 3 skills with 4 docs; the task needs ink and paper / loading skills when they are needed takes 48.8 % more tokens than all bodies, and saves 15.3 % of the tokens of all bodies and docs; tokens counted with o200k_base / error: `[PROJECT]/no/where.html` cannot be written: No such file or directory (os error 2)");
 }
 
 #[test]

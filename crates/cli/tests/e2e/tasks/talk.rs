@@ -100,11 +100,27 @@ impl Talk {
         state.iter().map(|(name, value)| format!("{name} = {value}\n")).collect()
     }
 
-    /// Where the bodies of two requests, one after the other, do not begin with the same bytes: the
-    /// numbers of those before. Cache marks and the question for a summary are no part of it.
+    /// The bodies of requests for answers, without cache marks. One for a summary is about older turns only,
+    /// and has the bytes of the request before as far as it goes.
+    fn conversations(&self) -> Vec<String> {
+        let mut bodies: Vec<String> = Vec::new();
+        for body in self.provider.bodies() {
+            let plain = plain(self.provider.wire, &body);
+            if !body.contains(ASK) {
+                bodies.push(plain);
+                continue;
+            }
+            let before = beginning(bodies.last().expect("something to summarise"));
+            let same = common(before, &plain);
+            assert!(same == before.len() || same == plain.len(), "{before}\n=====\n{plain}");
+        }
+        bodies
+    }
+
+    /// Where the bodies of two requests for answers, one after the other, do not begin with the same bytes:
+    /// the numbers of those before.
     pub(super) fn broken(&self) -> Vec<usize> {
-        let wire = self.provider.wire;
-        let bodies: Vec<String> = self.provider.bodies().iter().map(|it| plain(wire, it)).collect();
+        let bodies = self.conversations();
         let is_broken = |at: &usize| !bodies[at + 1].starts_with(beginning(&bodies[*at]));
         (0..bodies.len().saturating_sub(1)).filter(is_broken).collect()
     }
@@ -114,7 +130,7 @@ impl Talk {
     pub(super) fn said_to_break(&self) -> Vec<(usize, String)> {
         let (mut replies, mut breaks) = (0, Vec::new());
         for event in self.events() {
-            if event["kind"] == "assistant" || event["kind"] == "summary" {
+            if event["kind"] == "assistant" {
                 replies += 1;
             }
             if let Some(cause) = event["breaks"]["cause"].as_str() {
@@ -163,8 +179,7 @@ impl Talk {
     /// For the eye: the first place where a request differs from the one before.
     fn first_break(&self) -> String {
         let Some(at) = self.broken().first().copied() else { return String::new() };
-        let bodies: Vec<String> =
-            self.provider.bodies().iter().map(|it| plain(self.provider.wire, it)).collect();
+        let bodies = self.conversations();
         let same = common(&bodies[at], &bodies[at + 1]);
         let shown = |body: &str| body[same..].chars().take(200).collect::<String>();
         format!("request {}: {:?} became {:?}", at + 2, shown(&bodies[at]), shown(&bodies[at + 1]))

@@ -1,0 +1,25 @@
+//! May this command run.
+//!
+//! A command is judged in two steps. [`parse`] reads its text by the grammar of the shell and gives
+//! a [`Plan`], which says exactly which programs would be started, with which arguments, in which
+//! folder, joined how; whatever a plan cannot say is [not analysable](NotAnalysable). [`judge`] then asks for
+//! each program of the plan who allows it. What is allowed is run from the plan: the text is never
+//! given to a shell again.
+//!
+//! Everything here is pure and synchronous. What must be known about this machine is asked of
+//! [`Facts`]; what people decided comes in with the [`Policy`]. Asking, remembering and running belong to
+//! others.
+
+mod facts;
+mod judge;
+mod parse;
+mod plan;
+mod policy;
+mod verdict;
+
+pub use facts::{Executable, Facts, FileFact, Identity};
+pub use judge::judge;
+pub use parse::{MAX_BYTES, NotAnalysable, parse};
+pub use plan::{Action, Descriptor, Joint, Plan, Redirection, Simple, Step, Target};
+pub use policy::{Ask, Entry, Mode, Policy, Remembered, Rules, SkillProgram};
+pub use verdict::{Approved, Basis, Judged, Pinned, Verdict};

@@ -1,0 +1,88 @@
+//! What is decided about a command, and why.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::facts::{Executable, FileFact};
+use crate::plan::{Plan, Simple};
+
+/// What is decided about a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Verdict {
+    /// It may run, exactly so.
+    Allow(Approved),
+    /// A person decides.
+    Ask {
+        /// Why nobody else can, in words for that person.
+        reason: String,
+        /// What would run, if it can be said; else the text would be given to a shell.
+        plan: Option<Approved>,
+        /// What would be remembered if it were allowed for good; none where that cannot be offered.
+        offer: Option<Vec<Pinned>>,
+    },
+    /// It may not run.
+    Deny {
+        /// Why, in words for a person and for a model.
+        reason: String,
+    },
+}
+
+/// A plan of which everything is known, as it may run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Approved {
+    /// What is done.
+    pub plan: Plan,
+    /// What was found out about each program, in the order of the plan.
+    pub programs: Vec<Judged>,
+    /// The folder where it starts, with all links followed.
+    pub directory: FileFact,
+}
+
+/// What was found out about a program of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Judged {
+    /// The program itself.
+    pub program: Executable,
+    /// Programs that it starts for certain, if it is a wrapper: what each is, and which of its words names it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inner: Vec<(usize, Executable)>,
+    /// Where it runs.
+    pub directory: FileFact,
+    /// Scripts that it is told to run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scripts: Vec<FileFact>,
+    /// Who allows it; none if nobody does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub basis: Option<Basis>,
+}
+
+/// Who allows a program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// An entry of the list, by its id.
+    Entry(String),
+    /// What a person allowed for good, by its id.
+    Remembered(String),
+    /// The tables of harmless filters.
+    Safe,
+    /// A skill that brings or needs it.
+    Skill(String),
+    /// Everything may run.
+    Full,
+}
+
+/// A command that could be remembered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Pinned {
+    /// The command.
+    pub command: Simple,
+    /// The program, with all links followed.
+    pub program: PathBuf,
+    /// The digest of what is in it.
+    pub sha256: String,
+    /// Where, with all links followed.
+    pub directory: PathBuf,
+}

@@ -215,6 +215,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::ReplyPart;
 
     /// Feeds an answer in pieces; whether it became a reply.
     fn fed(format: Format, bytes: &[u8], size: usize) -> Result<Reply, Stopped> {
@@ -255,6 +256,54 @@ mod tests {
         assert!(fed(Format::ChatCompletions, text.as_bytes(), 1).is_ok());
         let json = format!("\u{feff}{}{{\"choices\":[]}}", " ".repeat(5000));
         assert!(fed(Format::ChatCompletions, json.as_bytes(), 1).is_ok());
+    }
+
+    /// What goes back to the provider with the thoughts of a reply.
+    fn handed_back(answer: &str) -> String {
+        let reply = fed(Format::ChatCompletions, answer.as_bytes(), usize::MAX).unwrap();
+        let opaque = reply.parts.into_iter().find_map(|part| match part {
+            ReplyPart::Reasoning { opaque, .. } => opaque,
+            _ => None,
+        });
+        opaque.unwrap().json
+    }
+
+    #[test]
+    fn only_pieces_of_one_detail_are_joined() {
+        let stream = |details: &[&str]| {
+            let event = |it: &&str| {
+                format!("data: {{\"choices\":[{{\"delta\":{{\"reasoning_details\":{it}}}}}]}}\n\n")
+            };
+            handed_back(&format!(
+                "{}data: [DONE]\n\n",
+                details.iter().map(event).collect::<String>()
+            ))
+        };
+        insta::assert_snapshot!(stream(&[r#"["a",{"b":1}]"#, r#"[{"b":2}]"#, "[null,3]"]), @r#"{"reasoning_details":["a",{"b":2},null,3]}"#);
+        insta::assert_snapshot!(stream(&[
+            r#"[{"type":"t","index":0,"text":"a"}]"#,
+            r#"[{"type":"t","index":0,"id":"x","text":"b"}]"#,
+            r#"[{"type":"t","index":0,"id":"y","text":"c"}]"#,
+            r#"[{"type":"t","index":1,"id":"y","text":"d"}]"#,
+        ]), @r#"{"reasoning_details":[{"type":"t","index":0,"text":"ab","id":"x"},{"type":"t","index":0,"id":"y","text":"c"},{"type":"t","index":1,"id":"y","text":"d"}]}"#);
+    }
+
+    #[test]
+    fn details_of_an_answer_that_is_no_stream_stay_as_they_are() {
+        insta::assert_snapshot!(handed_back(
+            r#"{"choices":[{"message":{"reasoning_details":[{"type":"t","text":"a"},{"type":"t","text":"b"}]}}]}"#
+        ), @r#"{"reasoning_details":[{"type":"t","text":"a"},{"type":"t","text":"b"}]}"#);
+    }
+
+    #[test]
+    fn no_number_of_tokens_is_too_large_to_be_added() {
+        let most = u64::MAX;
+        let usage = format!(
+            r#"{{"input_tokens":{most},"cache_read_input_tokens":1e300,"cache_creation_input_tokens":{most}}}"#
+        );
+        let json = format!(r#"{{"content":[],"stop_reason":"end_turn","usage":{usage}}}"#);
+        let reply = fed(Format::Messages, json.as_bytes(), usize::MAX).unwrap();
+        assert_eq!(reply.usage.input, 3 * reply.usage.cache_write);
     }
 
     #[test]

@@ -88,7 +88,11 @@ fn date(text: &str) -> Option<u64> {
     let month = MONTHS.iter().position(|name| name == month)? as u64 + 1;
     let mut clock = time.split(':').map(|part| part.parse::<u64>().ok());
     let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
-    if !(1970..10_000).contains(&year) || !(1..=31).contains(&day) || hour > 24 {
+    if !(1970..10_000).contains(&year) || !(1..=31).contains(&day) {
+        return None;
+    }
+    // A leap second is the 60th.
+    if hour > 23 || minute > 59 || second > 60 || clock.next().is_some() {
         return None;
     }
     // Years begin in March here, so that the leap day is the last one.
@@ -128,6 +132,15 @@ mod tests {
         ];
         for (headers, expected) in cases {
             assert_eq!(asked_by(headers), expected.map(Duration::from_millis), "{headers:?}");
+        }
+    }
+
+    #[test]
+    fn what_no_clock_shows_is_no_date() {
+        assert_eq!(date("Sat, 31 Dec 2016 23:59:60 GMT"), Some(1_483_228_800));
+        let most = u64::MAX;
+        for time in ["24:00:00", "00:60:00", "00:00:61", "1:2", "1:2:3:4", &format!("0:{most}:0")] {
+            assert_eq!(date(&format!("Sat, 31 Dec 2016 {time} GMT")), None, "{time}");
         }
     }
 

@@ -4,7 +4,7 @@
 //! arguments that are an object; content in parts; thoughts under three names; a final message
 //! without a reason; counts of tokens in an event without choices, or in every event.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{Decode, Progress, Trouble, parse, tokens};
 use crate::accumulator::Accumulator;
@@ -21,6 +21,8 @@ pub(super) struct Decoder {
     calls: Vec<Known>,
     /// What must be handed back with the reply.
     details: Vec<Value>,
+    /// Whether the answer is no stream, so that nothing in it is a piece of something.
+    is_whole: bool,
     /// The name under which thoughts came, and the thoughts.
     thoughts: Option<(&'static str, String)>,
 }
@@ -57,6 +59,7 @@ impl Decode for Decoder {
         if !answer["choices"].is_array() {
             return Err(Trouble::NotJson);
         }
+        self.is_whole = true;
         self.chunk(&answer, json, to);
         if !to.has_stop() {
             to.set_stop(StopReason::End);
@@ -202,23 +205,34 @@ impl Decoder {
 
     /// OpenRouter's thoughts come in pieces, which have to be put together to be handed back.
     fn add_detail(&mut self, detail: &Value) {
-        let same =
-            |known: &Value| known["type"] == detail["type"] && known["index"] == detail["index"];
-        let Some(known) = self.details.last_mut().filter(|known| same(known)) else {
+        let last =
+            self.details.last_mut().filter(|known| !self.is_whole && continues(known, detail));
+        let (Some(Value::Object(known)), Value::Object(more)) = (last, detail) else {
             self.details.push(detail.clone());
             return;
         };
-        for (key, value) in detail.as_object().into_iter().flatten() {
-            let joined = match (key.as_str(), known[key].as_str(), value.as_str()) {
-                ("text" | "summary" | "data", Some(first), Some(more)) => {
-                    json!(format!("{first}{more}"))
+        for (key, value) in more {
+            match (key.as_str(), known.get_mut(key), value) {
+                (_, _, Value::Null) => {}
+                ("text" | "summary" | "data", Some(Value::String(text)), Value::String(more)) => {
+                    text.push_str(more);
                 }
-                _ if value.is_null() => continue,
-                _ => value.clone(),
-            };
-            known[key] = joined;
+                _ => {
+                    known.insert(key.clone(), value.clone());
+                }
+            }
         }
     }
+}
+
+/// Whether a detail is the next piece of another one.
+fn continues(known: &Value, detail: &Value) -> bool {
+    let same_id = known["id"] == detail["id"] || known["id"].is_null() || detail["id"].is_null();
+    known.is_object()
+        && detail.is_object()
+        && known["type"] == detail["type"]
+        && known["index"] == detail["index"]
+        && same_id
 }
 
 /// Where something stands in the text that arrived.

@@ -129,7 +129,12 @@ fn parse(json: &str) -> Result<Value, Trouble> {
     serde_json::from_str(json).map_err(|_error| Trouble::NotJson)
 }
 
+/// More tokens than any reply has. What is larger is an error of the server, and adding up a few of
+/// them must not overflow.
+const MOST_TOKENS: u64 = 1 << 40;
+
 /// A number of tokens, however it is written.
 fn tokens(value: &Value) -> u64 {
-    value.as_u64().or_else(|| value.as_f64().map(|number| number.max(0.0) as u64)).unwrap_or(0)
+    let written = value.as_u64().or_else(|| value.as_f64().map(|number| number.max(0.0) as u64));
+    written.unwrap_or(0).min(MOST_TOKENS)
 }

@@ -3,6 +3,7 @@
 //! A parsed number or string does not say how it was spelled; what goes back to a provider, and
 //! what a model wrote as arguments, must be spelled as before.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -30,8 +31,8 @@ impl<'a> RawObject<'a> {
     }
 
     pub(crate) fn has_duplicates(&self) -> bool {
-        let keys = self.entries.iter().map(|(key, _)| key);
-        keys.enumerate().any(|(at, key)| self.entries[..at].iter().any(|(other, _)| other == key))
+        let mut known = HashSet::new();
+        !self.entries.iter().all(|(key, _)| known.insert(key))
     }
 }
 
@@ -93,4 +94,18 @@ pub(crate) fn fingerprint<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u64 
         }
     }
     hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_comes_again_is_found_among_many() {
+        let members: Vec<_> = (0..200_000).map(|key| format!("\"{key}\":0")).collect();
+        let once = format!("{{{}}}", members.join(","));
+        assert!(!RawObject::parse(&once).unwrap().has_duplicates());
+        let twice = format!("{{{},\"7\":1}}", members.join(","));
+        assert!(RawObject::parse(&twice).unwrap().has_duplicates());
+    }
 }

@@ -136,7 +136,7 @@ pub enum ModelError {
     Failed {
         /// The server.
         host: String,
-        /// The status of its answer, if it was not in the middle of a stream.
+        /// The status of its answer, or the one that it named in the middle of a stream.
         status: Option<u16>,
         /// What it said.
         said: Said,

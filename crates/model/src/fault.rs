@@ -16,6 +16,8 @@ use crate::secret::{Secret, without};
 pub(crate) struct Fault {
     /// `code` or `type`, whatever there is, separated by a space.
     pub(crate) codes: String,
+    /// The status that it names, for an error that has none because it comes in a stream.
+    pub(crate) status: Option<u16>,
     /// The words.
     pub(crate) message: String,
 }
@@ -33,7 +35,7 @@ impl Fault {
     pub(crate) fn read(body: &[u8]) -> Self {
         match serde_json::from_slice::<Value>(body) {
             Ok(value) => Self::of(&value),
-            Err(_) => Self { message: words(&String::from_utf8_lossy(body)), codes: String::new() },
+            Err(_) => Self { message: words(&String::from_utf8_lossy(body)), ..Self::default() },
         }
     }
 
@@ -45,26 +47,28 @@ impl Fault {
             error => error,
         };
         if let Some(text) = error.as_str() {
-            return Self { codes: String::new(), message: text.to_owned() };
+            return Self { message: text.to_owned(), ..Self::default() };
         }
         let codes: Vec<_> =
             ["code", "type", "status"].iter().filter_map(|key| error[key].as_str()).collect();
+        let status = ["code", "status"].iter().find_map(|key| status_of(&error[key]));
         let message = ["message", "detail", "error_description"]
             .iter()
             .find_map(|key| error[key].as_str().or_else(|| error[key][0]["msg"].as_str()));
         // OpenRouter wraps what the provider behind it said.
         let inner = error["metadata"]["raw"].as_str().unwrap_or_default();
         let message = format!("{} {inner}", message.unwrap_or_default());
-        Self { codes: codes.join(" "), message: message.trim().to_owned() }
+        Self { codes: codes.join(" "), status, message: message.trim().to_owned() }
     }
 
-    /// What it means; without a status it came in the middle of a stream.
+    /// What it means; without the status of an answer it came in the middle of a stream.
     pub(crate) fn judge(
         &self,
         status: Option<u16>,
         retry_after: Option<Duration>,
         asked: &Asked<'_>,
     ) -> ModelError {
+        let status = status.or(self.status);
         let host = asked.host.to_owned();
         let said = Said::new(&without(asked.secrets, &self.message));
         let code = |codes: &[&str]| {
@@ -107,6 +111,12 @@ impl Fault {
         OVERFLOW_CODES.iter().any(|code| self.codes.split(' ').any(|given| given == *code))
             || OVERFLOW_WORDS.iter().any(|words| message.contains(words))
     }
+}
+
+/// A code that is the status of an error, as a number or in digits.
+fn status_of(code: &Value) -> Option<u16> {
+    let number = code.as_u64().or_else(|| code.as_str()?.parse().ok())?;
+    u16::try_from(number).ok().filter(|status| (400..600).contains(status))
 }
 
 const OVERFLOW_CODES: &[&str] = &[
@@ -262,6 +272,30 @@ mod tests {
         ];
         let table: Vec<_> = cases.iter().map(|(status, body)| judged(*status, body)).collect();
         insta::assert_snapshot!(table.join("\n"));
+    }
+
+    #[test]
+    fn a_number_within_a_stream_is_judged_like_a_status() {
+        let variant = |status, code: &str| {
+            let body = format!(r#"{{"error":{{"message":"no","code":{code}}}}}"#);
+            judged(status, &body).split(' ').next().unwrap().to_owned()
+        };
+        let codes = ["401", "402", "\"402\"", "403", "429", "400", "503", "200", "1302", "-1"];
+        let told = codes.map(|code| format!("{code} {}", variant(None, code)));
+        insta::assert_snapshot!(told.join("\n"), @r#"
+        401 Key
+        402 QuotaExhausted
+        "402" QuotaExhausted
+        403 Forbidden
+        429 RateLimited
+        400 Rejected
+        503 Failed
+        200 Failed
+        1302 Failed
+        -1 Failed
+        "#);
+        // The status of an answer goes before what its body says.
+        assert_eq!(variant(Some(429), "500"), "RateLimited");
     }
 
     #[test]

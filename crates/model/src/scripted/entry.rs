@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde::de::Error;
 use serde_json::value::RawValue;
 
 use crate::accumulator::Accumulator;
@@ -149,6 +150,13 @@ pub(super) fn parse(text: &str) -> Result<Vec<Entry>, ModelError> {
         let lines = text.lines().map(str::trim);
         lines.filter(|line| !line.is_empty() && !line.starts_with('#')).collect()
     };
-    let read = |(at, entry)| serde_json::from_str(entry).map_err(|error| wrong(at, error));
+    let read = |(at, text)| {
+        let entry: Entry = serde_json::from_str(text).map_err(|error| wrong(at, error))?;
+        if entry.times.is_some() && entry.when.is_none() {
+            let fault = "`times` is for entries with `when`; the others reply once";
+            return Err(wrong(at, serde_json::Error::custom(fault)));
+        }
+        Ok(entry)
+    };
     entries.into_iter().enumerate().map(read).collect()
 }

@@ -102,6 +102,13 @@ fn an_entry_that_is_not_valid_is_named() {
     assert_eq!(error.to_string(), "cannot read the script `no/such/script`");
 }
 
+#[test]
+fn times_without_a_when_are_refused() {
+    let error = Scripted::from_text("{\"text\": \"a\", \"times\": 2}").unwrap_err();
+    let source = std::error::Error::source(&error).unwrap();
+    insta::assert_snapshot!(format!("{error}: {source}"), @"entry 1 of the script is not valid: `times` is for entries with `when`; the others reply once");
+}
+
 #[tokio::test]
 async fn only_the_latest_requests_are_remembered() {
     let model = Scripted::from_text(r#"{"when": {}, "text": "again"}"#).unwrap();

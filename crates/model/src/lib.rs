@@ -23,7 +23,7 @@
 //! ```
 
 mod accumulator;
-pub mod calls;
+mod calls;
 mod endpoint;
 mod error;
 mod exchange;

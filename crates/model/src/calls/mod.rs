@@ -12,8 +12,8 @@ mod repair;
 mod spelling;
 mod tidy;
 
-pub use names::resolve;
-pub use pairs::pair;
-pub use repair::{Ending, repair};
+pub(crate) use names::resolve;
+pub(crate) use pairs::pair;
+pub(crate) use repair::Ending;
 pub(crate) use spelling::{Spelled, read, unquoted};
 pub(crate) use tidy::{Tidy, made_id, names, tidy};

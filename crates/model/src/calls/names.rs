@@ -6,7 +6,7 @@
 /// punctuation and prefixes that models add (`functions.read_file`, `mcp__files__read_file`,
 /// `readFile`); cut where a call's syntax begins (`read_file(path`). A reading that fits several
 /// tools fits none.
-pub fn resolve<'a>(name: &str, id: &str, tools: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn resolve<'a>(name: &str, id: &str, tools: &[&'a str]) -> Option<&'a str> {
     let name = name.trim();
     if name.is_empty() {
         return from_id(id, tools);

@@ -16,7 +16,7 @@ const NO_RESULT: &str = "no result: the run was interrupted before this call fin
 /// A result that comes later moves to its call, a result without a call or a second one for the
 /// same call is left out, and a call without a result gets one that says so. A conversation that
 /// is in order stays as it is.
-pub fn pair(messages: &[Message]) -> Vec<Cow<'_, Message>> {
+pub(crate) fn pair(messages: &[Message]) -> Vec<Cow<'_, Message>> {
     let mut used = vec![false; messages.len()];
     let mut paired = Vec::new();
     for (at, message) in messages.iter().enumerate() {

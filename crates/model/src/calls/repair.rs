@@ -18,7 +18,7 @@ const MAX_LAYERS: usize = 3;
 
 /// Whether the model had finished what it was writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub(crate) enum Ending {
     /// It had, so brackets that are missing were forgotten.
     Finished,
     /// It was cut off, so anything may be missing.
@@ -28,7 +28,7 @@ pub enum Ending {
 /// The text of the JSON object that is meant, or `None` if that is not clear.
 ///
 /// What is an object already is returned byte for byte.
-pub fn repair(text: &str, ending: Ending) -> Option<String> {
+pub(crate) fn repair(text: &str, ending: Ending) -> Option<String> {
     if is_object(text) {
         return Some(text.to_owned());
     }

@@ -112,15 +112,23 @@ impl Format {
         }
     }
 
-    /// Members of a body that cannot be set from outside.
+    /// Members of a body that cannot be set from outside, because requests have them already.
     pub(crate) fn owns(self, parameter: &str) -> bool {
         const ALWAYS: [&str; 6] = ["model", "stream", "tools", "tool_choice", "messages", "input"];
-        ALWAYS.contains(&parameter)
-            || match self {
-                Self::ChatCompletions => parameter == "stream_options",
-                Self::Responses => matches!(parameter, "instructions" | "store" | "include"),
-                Self::Messages => parameter == "system",
+        let own: &[&str] = match self {
+            Self::ChatCompletions => &[
+                "stream_options",
+                "max_tokens",
+                "max_completion_tokens",
+                "prompt_cache_key",
+                "response_format",
+            ],
+            Self::Responses => {
+                &["instructions", "store", "include", "max_output_tokens", "prompt_cache_key"]
             }
+            Self::Messages => &["system", "max_tokens"],
+        };
+        ALWAYS.contains(&parameter) || own.contains(&parameter)
     }
 }
 

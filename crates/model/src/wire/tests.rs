@@ -1,6 +1,6 @@
 //! Requests of random conversations, in all formats.
 //!
-//! The exact bytes of chosen requests are in the snapshots of `tests/requests.rs`.
+//! The exact bytes of chosen requests are in the snapshots of `tests/wire/requests.rs`.
 
 use proptest::prelude::*;
 use serde_json::value::RawValue;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::messages::MARK;
 use super::{Dialect, Format, Speech};
-use crate::{Message, Opaque, Part, ReplyPart, Request, ToolSpec};
+use crate::{AllowedCall, Message, Opaque, Part, ReplyPart, Request, ToolChoice, ToolSpec};
 
 const FORMATS: [Format; 3] = [Format::ChatCompletions, Format::Responses, Format::Messages];
 
@@ -108,6 +108,29 @@ fn an_id_that_comes_again_is_made_another_one_for_the_call_and_its_result() {
         assert_eq!((first.as_str(), first), ("call_0", first_result));
         assert_eq!((second, third), (second_result, third_result));
         assert!(first != second && !third.contains('.'), "{ids:?}");
+    }
+}
+
+#[test]
+fn no_parameter_may_be_one_that_a_request_writes() {
+    let one = AllowedCall { name: "one".to_owned(), schema: None };
+    let choices = [ToolChoice::Required, ToolChoice::Constrained(vec![one])];
+    for (format, choice) in FORMATS.into_iter().flat_map(|it| choices.clone().map(|c| (it, c))) {
+        for dialect in [Dialect::Original, Dialect::Compatible] {
+            let request = Request {
+                tool_choice: choice.clone(),
+                max_output_tokens: Some(100),
+                cache_key: Some("k".to_owned()),
+                ..request(vec![Message::user("hi")])
+            };
+            let body: Map<String, Value> =
+                serde_json::from_str(&encode(&request, format, dialect)).unwrap();
+            assert!(body.len() > 5, "{body:?}");
+            for member in body.keys().filter(|member| *member != "temperature") {
+                assert!(format.owns(member), "{format:?} {dialect:?} {member}");
+            }
+        }
+        assert!(!format.owns("temperature"));
     }
 }
 

@@ -97,8 +97,9 @@ impl Reading {
     }
 
     fn bytes(&mut self, bytes: &[u8]) -> Result<Progress, Stopped> {
+        let telling = if self.beginning.is_empty() { bytes.trim_ascii_start() } else { bytes };
         let room = KEPT_BYTES.saturating_sub(self.beginning.len());
-        self.beginning.extend(bytes.iter().take(room));
+        self.beginning.extend(telling.iter().take(room));
         match &mut self.body {
             Body::Unknown(known) => {
                 known.extend(bytes);
@@ -153,10 +154,10 @@ impl Reading {
                 decoder.finish(&mut events).map_err(|_| Stopped::TooLarge(MAX_EVENT_BYTES))?;
                 match self.events(&events) {
                     Ok(Progress::More) => {}
-                    // The last event has no end, so it is only a part of one.
-                    Err(Stopped::NotJson(_)) if !events.is_empty() => {
-                        return Err(Stopped::Broken(None));
-                    }
+                    // The last event has no end, so it is only a part of one. After the reason for
+                    // the end there are only counts to lose.
+                    Err(Stopped::NotJson(_)) if self.accumulator.has_stop() => {}
+                    Err(Stopped::NotJson(_)) => return Err(Stopped::Broken(None)),
                     outcome => return outcome,
                 }
             }
@@ -256,6 +257,29 @@ mod tests {
         assert!(fed(Format::ChatCompletions, text.as_bytes(), 1).is_ok());
         let json = format!("\u{feff}{}{{\"choices\":[]}}", " ".repeat(5000));
         assert!(fed(Format::ChatCompletions, json.as_bytes(), 1).is_ok());
+    }
+
+    #[test]
+    fn white_space_that_keeps_a_connection_alive_is_not_what_an_answer_begins_with() {
+        let blank = "\n".repeat(2 * KEPT_BYTES);
+        let outcome = fed(Format::ChatCompletions, format!("{blank}<p>No</p>").as_bytes(), 7);
+        assert!(matches!(&outcome, Err(Stopped::NotJson(it)) if it == "<p>No</p>"), "{outcome:?}");
+        let half = format!("{blank}data: {{\"choices\":[]}}\n\n");
+        let outcome = fed(Format::ChatCompletions, half.as_bytes(), 7);
+        assert!(matches!(outcome, Err(Stopped::Broken(None))), "{outcome:?}");
+    }
+
+    #[test]
+    fn an_end_within_the_counts_of_tokens_is_an_end() {
+        let chunk = |reason: &str| {
+            format!(
+                "data: {{\"choices\":[{{\"delta\":{{\"content\":\"hi\"}},\"finish_reason\":{reason}}}]}}\n\ndata: {{\"usa"
+            )
+        };
+        let reply = fed(Format::ChatCompletions, chunk("\"stop\"").as_bytes(), 9).unwrap();
+        assert_eq!(reply.text(), "hi");
+        let outcome = fed(Format::ChatCompletions, chunk("null").as_bytes(), 9);
+        assert!(matches!(outcome, Err(Stopped::Broken(None))), "{outcome:?}");
     }
 
     /// What goes back to the provider with the thoughts of a reply.

@@ -103,8 +103,10 @@ impl Accumulator {
     }
 
     /// Whether a thought has words already.
-    pub(crate) fn has_reasoning(&mut self, key: u64) -> bool {
-        !self.thought(key).0.is_empty()
+    pub(crate) fn has_reasoning(&self, wanted: u64) -> bool {
+        self.slots.iter().any(|slot| {
+            matches!(slot, Slot::Reasoning { key, text, .. } if *key == wanted && !text.is_empty())
+        })
     }
 
     /// A call, or more about one: `key` tells the calls of a reply apart.

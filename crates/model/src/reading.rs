@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 use crate::accumulator::{Accumulator, MAX_REPLY_BYTES};
 use crate::fault::Fault;
 use crate::sse::{self, MAX_EVENT_BYTES};
-use crate::wire::{Decode, Progress, Trouble};
+use crate::wire::{Decode, Event, Progress, Trouble};
 use crate::{Format, ModelError, Reply, ReplyEvent};
 
 /// How many bytes of an answer are kept to show what it is.
@@ -133,9 +133,14 @@ impl Reading {
     }
 
     fn events(&mut self, events: &[sse::Event]) -> Result<Progress, Stopped> {
-        // An event without data keeps the connection alive, and is nothing else.
-        for event in events.iter().filter(|event| !event.data.trim().is_empty()) {
-            match self.decode.event(event, &mut self.accumulator) {
+        for event in events {
+            let progress = match event.data.trim() {
+                // It keeps the connection alive, and is nothing else.
+                "" => continue,
+                "[DONE]" => Ok(Progress::Ended),
+                data => self.decode.event(Event { name: &event.name, data }, &mut self.accumulator),
+            };
+            match progress {
                 Ok(Progress::More) => {}
                 Ok(Progress::Ended) => return Ok(Progress::Ended),
                 Err(Trouble::Fault(fault)) => return Err(Stopped::Fault(fault)),

@@ -6,12 +6,12 @@
 
 use serde_json::{Map, Value};
 
-use super::{Decode, Progress, Trouble, parse, tokens};
+use super::{Decode, Event, Progress, Trouble, describe, parse, tokens};
 use crate::accumulator::Accumulator;
 use crate::calls::{read, unquoted};
 use crate::fault::Fault;
 use crate::raw::{Step, dig};
-use crate::{StopReason, Usage, sse};
+use crate::{StopReason, Usage};
 
 /// The key of the only thought that a reply of this format has.
 const THOUGHT: u64 = 0;
@@ -35,19 +35,12 @@ struct Known {
 }
 
 impl Decode for Decoder {
-    fn event(&mut self, event: &sse::Event, to: &mut Accumulator) -> Result<Progress, Trouble> {
-        let data = event.data.trim();
-        if data == "[DONE]" {
-            return Ok(Progress::Ended);
-        }
-        if data.is_empty() {
-            return Ok(Progress::More);
-        }
-        let chunk = parse(data)?;
+    fn event(&mut self, event: Event<'_>, to: &mut Accumulator) -> Result<Progress, Trouble> {
+        let chunk = parse(event.data)?;
         if event.name == "error" || !chunk["error"].is_null() {
             return Err(Trouble::Fault(Fault::of(&chunk)));
         }
-        self.chunk(&chunk, data, to);
+        self.chunk(&chunk, event.data, to);
         Ok(Progress::More)
     }
 
@@ -86,8 +79,7 @@ impl Decode for Decoder {
 
 impl Decoder {
     fn chunk(&mut self, chunk: &Value, json: &str, to: &mut Accumulator) {
-        remember(&mut to.request_id, &chunk["id"]);
-        remember(&mut to.model, &chunk["model"]);
+        describe(chunk, to);
         let first = chunk["choices"].as_array().and_then(|choices| {
             choices.iter().position(|choice| choice["index"].as_u64().unwrap_or(0) == 0)
         });
@@ -124,13 +116,14 @@ impl Decoder {
         }
         to.refusal(delta["refusal"].as_str().unwrap_or_default());
         for (at, call) in delta["tool_calls"].as_array().into_iter().flatten().enumerate() {
-            let steps = [Step::Key("tool_calls"), Step::Index(at)];
-            self.call(call, source.text(&steps), to);
+            let key = self.call(call, to);
+            let steps = [Step::Key("tool_calls"), Step::Index(at), Step::Key("function")];
+            function_of(key, &call["function"], || source.arguments(&steps), to);
         }
         if delta["function_call"].is_object() {
             let key = self.legacy();
-            let function = source.text(&[Step::Key("function_call")]);
-            function_of(key, &delta["function_call"], function, to);
+            let steps = [Step::Key("function_call")];
+            function_of(key, &delta["function_call"], || source.arguments(&steps), to);
         }
     }
 
@@ -142,14 +135,14 @@ impl Decoder {
     /// Content in parts: text, thoughts, and calls in someone else's spelling.
     fn parts(&mut self, parts: &[Value], source: &Source<'_>, to: &mut Accumulator) {
         for (at, part) in parts.iter().enumerate() {
-            let json = source.text(&[Step::Key("content"), Step::Index(at)]);
+            let json = || source.text(&[Step::Key("content"), Step::Index(at)]);
             if let Some(text) = part["text"].as_str() {
                 to.text(text);
             } else if part["type"] == "thinking" {
                 let pieces = part["thinking"].as_array().into_iter().flatten();
                 let text: String = pieces.filter_map(|piece| piece["text"].as_str()).collect();
                 to.reasoning(THOUGHT, part["thinking"].as_str().unwrap_or(&text));
-            } else if let Some(call) = json.and_then(read) {
+            } else if let Some(call) = json().and_then(read) {
                 let key = self.add(None, call.id.clone());
                 to.call(key, call.id.as_deref(), Some(&call.name));
                 to.arguments(key, &call.arguments);
@@ -158,7 +151,8 @@ impl Decoder {
         }
     }
 
-    fn call(&mut self, call: &Value, json: Option<&str>, to: &mut Accumulator) {
+    /// Which call a piece belongs to; what came before it is complete.
+    fn call(&mut self, call: &Value, to: &mut Accumulator) -> u64 {
         let number = &call["index"];
         let index = number.as_u64().or_else(|| number.as_str()?.parse().ok());
         let id = call["id"].as_str().filter(|id| !id.is_empty());
@@ -167,8 +161,7 @@ impl Decoder {
             to.finish_call(key - 1);
         }
         to.call(key, id, None);
-        let function = json.and_then(|json| dig(json, &[Step::Key("function")]));
-        function_of(key, &call["function"], function, to);
+        key
     }
 
     /// Which call a piece belongs to, and whether it is the first piece of it.
@@ -246,23 +239,28 @@ impl<'a> Source<'a> {
     fn text(&self, more: &[Step<'_>]) -> Option<&'a str> {
         dig(dig(self.json, self.steps)?, more)
     }
+
+    /// The arguments of a function that stands there, as they were written.
+    fn arguments(&self, function: &[Step<'_>]) -> Option<&'a str> {
+        dig(self.text(function)?, &[Step::Key("arguments")])
+    }
 }
 
-fn function_of(key: u64, function: &Value, json: Option<&str>, to: &mut Accumulator) {
+/// Reads a piece of a call. `written` parses the whole piece again, so it is only asked for
+/// arguments that are no string.
+fn function_of<'a>(
+    key: u64,
+    function: &Value,
+    written: impl Fn() -> Option<&'a str>,
+    to: &mut Accumulator,
+) {
     to.call(key, None, function["name"].as_str());
     match &function["arguments"] {
         Value::String(text) => to.arguments(key, text),
         Value::Null => {}
         _ => {
-            let raw = json.and_then(|json| dig(json, &[Step::Key("arguments")]));
-            to.arguments(key, &raw.map(unquoted).unwrap_or_default());
+            to.arguments(key, &written().map(unquoted).unwrap_or_default());
         }
-    }
-}
-
-fn remember(known: &mut Option<String>, value: &Value) {
-    if known.is_none() {
-        *known = value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     }
 }
 

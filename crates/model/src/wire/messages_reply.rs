@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Decode, Progress, Trouble, parse, tokens};
+use super::{Decode, Event, Progress, Trouble, describe, parse, tokens};
 use crate::accumulator::Accumulator;
 use crate::calls::{Spelled, read};
 use crate::fault::Fault;
 use crate::raw::{Step, dig};
-use crate::{StopReason, Usage, sse};
+use crate::{StopReason, Usage};
 
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
@@ -21,20 +21,16 @@ pub(super) struct Decoder {
 }
 
 impl Decode for Decoder {
-    fn event(&mut self, event: &sse::Event, to: &mut Accumulator) -> Result<Progress, Trouble> {
-        let data = event.data.trim();
-        if data == "[DONE]" {
-            return Ok(Progress::Ended);
-        }
-        let value = parse(data)?;
+    fn event(&mut self, event: Event<'_>, to: &mut Accumulator) -> Result<Progress, Trouble> {
+        let value = parse(event.data)?;
         let key = value["index"].as_u64().unwrap_or(0);
-        match value["type"].as_str().unwrap_or(&event.name) {
+        match value["type"].as_str().unwrap_or(event.name) {
             "message_start" => {
                 describe(&value["message"], to);
                 self.count(&value["message"]["usage"], to);
             }
             "content_block_start" => {
-                let json = dig(data, &[Step::Key("content_block")]);
+                let json = dig(event.data, &[Step::Key("content_block")]);
                 self.begin(key, &value["content_block"], json, to);
             }
             "content_block_delta" => self.delta(key, &value["delta"], to),
@@ -133,14 +129,6 @@ impl Decoder {
         if usage.is_object() {
             self.usage.read(usage);
             to.set_usage(self.usage.sum());
-        }
-    }
-}
-
-fn describe(message: &Value, to: &mut Accumulator) {
-    for (known, member) in [(&mut to.request_id, "id"), (&mut to.model, "model")] {
-        if known.is_none() {
-            *known = message[member].as_str().map(str::to_owned);
         }
     }
 }

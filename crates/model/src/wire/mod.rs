@@ -20,9 +20,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::Request;
 use crate::accumulator::Accumulator;
 use crate::fault::Fault;
-use crate::{Request, sse};
 
 /// The format in which a provider is asked and answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,10 +56,19 @@ pub(crate) struct Speech<'a> {
     pub(crate) return_reasoning: bool,
 }
 
+/// An event of a stream that has something to say.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Event<'a> {
+    /// Its name; empty if it has none.
+    pub(crate) name: &'a str,
+    /// Its JSON.
+    pub(crate) data: &'a str,
+}
+
 /// Reads a reply, an event after another or as a whole.
 pub(crate) trait Decode: fmt::Debug + Send {
-    /// Reads the data of an event.
-    fn event(&mut self, event: &sse::Event, to: &mut Accumulator) -> Result<Progress, Trouble>;
+    /// Reads an event.
+    fn event(&mut self, event: Event<'_>, to: &mut Accumulator) -> Result<Progress, Trouble>;
 
     /// Reads an answer that is one JSON text, from a server that does not stream.
     fn whole(&mut self, json: &str, to: &mut Accumulator) -> Result<(), Trouble>;
@@ -135,6 +144,15 @@ impl Format {
 /// Parses JSON, which everything that arrives must be.
 fn parse(json: &str) -> Result<Value, Trouble> {
     serde_json::from_str(json).map_err(|_error| Trouble::NotJson)
+}
+
+/// Takes over which reply it is and which model gave it, as soon as that is told.
+fn describe(reply: &Value, to: &mut Accumulator) {
+    for (known, member) in [(&mut to.request_id, "id"), (&mut to.model, "model")] {
+        if known.is_none() {
+            *known = reply[member].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        }
+    }
 }
 
 /// More tokens than any reply has. What is larger is an error of the server, and adding up a few of

@@ -7,12 +7,12 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::{Decode, Progress, Trouble, parse, tokens};
+use super::{Decode, Event, Progress, Trouble, describe, parse, tokens};
 use crate::accumulator::Accumulator;
 use crate::calls::read;
 use crate::fault::Fault;
 use crate::raw::{Step, dig};
-use crate::{StopReason, Usage, sse};
+use crate::{StopReason, Usage};
 
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
@@ -23,16 +23,11 @@ pub(super) struct Decoder {
 }
 
 impl Decode for Decoder {
-    fn event(&mut self, event: &sse::Event, to: &mut Accumulator) -> Result<Progress, Trouble> {
-        let data = event.data.trim();
-        if data == "[DONE]" {
-            return Ok(Progress::Ended);
-        }
-        let value = parse(data)?;
-        let kind = value["type"].as_str().unwrap_or(&event.name).to_owned();
+    fn event(&mut self, event: Event<'_>, to: &mut Accumulator) -> Result<Progress, Trouble> {
+        let value = parse(event.data)?;
         let key = value["output_index"].as_u64().unwrap_or(0);
         let delta = value["delta"].as_str().unwrap_or_default();
-        match kind.as_str() {
+        match value["type"].as_str().unwrap_or(event.name) {
             "response.created" | "response.in_progress" => describe(&value["response"], to),
             "response.output_item.added" => begin(key, &value["item"], to),
             "response.output_text.delta" => {
@@ -51,10 +46,10 @@ impl Decode for Decoder {
             }
             "response.function_call_arguments.delta" => to.arguments(key, delta),
             "response.output_item.done" => {
-                self.item(key, &value["item"], dig(data, &[Step::Key("item")]), to);
+                self.item(key, &value["item"], dig(event.data, &[Step::Key("item")]), to);
             }
             "response.completed" | "response.incomplete" => {
-                self.response(&value["response"], dig(data, &[Step::Key("response")]), to);
+                self.response(&value["response"], dig(event.data, &[Step::Key("response")]), to);
                 return Ok(Progress::Ended);
             }
             "response.failed" => return Err(Trouble::Fault(Fault::of(&value["response"]))),
@@ -118,14 +113,6 @@ impl Decoder {
                     to.finish_call(key);
                 }
             }
-        }
-    }
-}
-
-fn describe(response: &Value, to: &mut Accumulator) {
-    for (known, member) in [(&mut to.request_id, "id"), (&mut to.model, "model")] {
-        if known.is_none() {
-            *known = response[member].as_str().map(str::to_owned);
         }
     }
 }

@@ -6,7 +6,8 @@ use metier_model::{Format, Message, ModelSettings, Provider, Request, Secret, op
 use metier_testkit::server::{Reply, Server};
 
 use crate::replay::{
-    KEY, block_on, chain, model, path, provider, recorded, request, settings, story,
+    FOLDERS, KEY, block_on, chain, model, path, provider, recorded, replay, request, settings,
+    story,
 };
 
 const CHAT: Format = Format::ChatCompletions;
@@ -121,6 +122,22 @@ fn what_is_not_the_format_is_shown_safely() {
     + again: the reply broke off before its end
     error: the reply broke off before its end
     ");
+}
+
+#[test]
+fn a_stream_that_breaks_is_an_error_after_all_attempts() {
+    for (folder, _) in FOLDERS {
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(replay(&format!("{folder}/broken.sse")), @r#"
+            + text "Half a"
+            + again: the reply broke off before its end
+            + text "Half a"
+            + again: the reply broke off before its end
+            + text "Half a"
+            error: the reply broke off before its end
+            "#);
+        }
+    }
 }
 
 #[test]

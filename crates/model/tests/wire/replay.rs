@@ -11,6 +11,13 @@ use metier_model::{
 };
 use metier_testkit::server::{self, Server};
 
+/// The folders of recorded answers, and the format of each.
+pub(crate) const FOLDERS: [(&str, Format); 3] = [
+    ("chat", Format::ChatCompletions),
+    ("responses", Format::Responses),
+    ("messages", Format::Messages),
+];
+
 pub(crate) const KEY: &str = "sk-loopback-secret";
 
 /// The path at which a format is served.
@@ -61,7 +68,9 @@ pub(crate) fn recorded(name: &str) -> server::Reply {
 }
 
 /// The events and the reply that a recorded answer gives, whatever the pieces it comes in.
-pub(crate) fn replay(format: Format, name: &str) -> String {
+pub(crate) fn replay(name: &str) -> String {
+    let is_in = |(folder, _): &&(&str, Format)| name.split('/').next() == Some(folder);
+    let format = FOLDERS.iter().find(is_in).unwrap().1;
     let split = |size: usize| {
         let server = Server::start();
         server.reply(path(format), recorded(name).trickle(size, Duration::ZERO));

@@ -1,8 +1,9 @@
 //! Which example of a skill fits a task, and how it is made to use the files that came with it.
 //!
 //! A file takes the place of an example's only where there is no doubt: it has the same name, or the same
-//! extension and there are as many of both, or there are as many files as the command has examples. So does
-//! a number, where the task and the command have one each.
+//! extension and there are as many of both, or there are as many files as the command has examples. Where
+//! there are more files and all have one name, the first are meant. A number takes the place of another
+//! where the task and the command have one each.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -42,13 +43,15 @@ pub(super) struct Wish<'a> {
     pub(super) words: &'a [String],
     /// The only number in it.
     pub(super) number: Option<&'a str>,
-    /// The files that came with it.
+    /// The files that came with it, or before it.
     pub(super) files: &'a [Attached],
+    /// Whether they came with it: those from before say nothing of what it is about.
+    pub(super) are_its_own: bool,
     /// Commands that were run already.
     pub(super) tried: &'a [String],
 }
 
-/// The example that uses most of the files, then has most of the words, then comes first.
+/// The example that uses most of the files of the task, then has most of the words, then comes first.
 pub(super) fn choose(examples: &[Example], wish: Wish<'_>) -> Option<Adapted> {
     let mut best: Option<((usize, usize), Adapted)> = None;
     for example in examples {
@@ -57,7 +60,8 @@ pub(super) fn choose(examples: &[Example], wish: Wish<'_>) -> Option<Adapted> {
         if wish.tried.contains(&adapted.command) {
             continue;
         }
-        let fits = (adapted.placed, common(example, wish.words));
+        let placed = if wish.are_its_own { adapted.placed } else { 0 };
+        let fits = (placed, common(example, wish.words));
         if best.as_ref().is_none_or(|(most, _)| fits > *most) {
             best = Some((fits, adapted));
         }
@@ -117,6 +121,22 @@ pub(super) fn uses(command: &str, file: &Attached) -> bool {
     command.contains(&quoted(&path_of(file)))
 }
 
+/// The files without those that would be brought to the place of one before them.
+pub(super) fn apart(files: &[Attached]) -> Vec<Attached> {
+    let mut apart: Vec<Attached> = Vec::new();
+    for file in files {
+        if !apart.iter().any(|it| path_of(it) == path_of(file)) {
+            apart.push(file.clone());
+        }
+    }
+    apart
+}
+
+/// What tells a file from others of its name.
+pub(super) fn place_of(file: &Attached) -> &str {
+    inside(file).unwrap_or(&file.reference)
+}
+
 /// Where a file is for commands that start in the folder of a skill.
 fn path_of(file: &Attached) -> String {
     inside(file).map_or_else(|| format!("{INPUTS}/{}", file.name), str::to_owned)
@@ -146,7 +166,8 @@ fn places<'a>(words: &[&'a Word], files: &'a [Attached]) -> Places<'a> {
 /// Files by the words they take the place of.
 type Places<'a> = BTreeMap<&'a str, &'a Attached>;
 
-/// Places files that fit, where there are as many of them as of words they fit, both in their order.
+/// Places files that fit, where there are as many of them as of words they fit, or more but of one name; both in
+/// their order.
 fn place<'a>(
     places: &mut Places<'a>,
     words: &[&'a Word],
@@ -162,7 +183,9 @@ fn place<'a>(
             files.iter().copied().filter(|file| fits(word, file)).collect();
         let Some(first) = same.first() else { continue };
         let mut rivals = words.iter().filter(|rival| fits(rival, first));
-        if rivals.clone().count() == same.len()
+        let wanted = rivals.clone().count();
+        let have_one_name = same.iter().all(|file| file.name == first.name);
+        if (wanted == same.len() || wanted < same.len() && have_one_name)
             && let Some(at) = rivals.position(|rival| rival.text == word.text)
         {
             places.insert(&word.text, same[at]);

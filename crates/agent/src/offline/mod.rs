@@ -112,11 +112,13 @@ impl Offline {
         };
         // Only some tools can bring a file in.
         let can_bring = !talk.has(name::EXEC);
-        let files = talk.files.iter().filter(|file| can_bring || command::is_inside(file));
+        let files = talk.usable().iter().filter(|file| can_bring || command::is_inside(file));
+        let files: Vec<_> = files.cloned().collect();
         let wish = Wish {
             words: &talk.words(),
             number: talk.number(),
-            files: &files.cloned().collect::<Vec<_>>(),
+            files: &command::apart(&files),
+            are_its_own: !talk.files.is_empty(),
             tried: &talk.commands(),
         };
         let chosen = command::choose(&examples(&body), wish);

@@ -7,8 +7,8 @@ use metier_skill::catalog::one_line;
 use metier_skill::library::Entry;
 use serde_json::Value;
 
-use super::command::{reads_an_example, uses};
-use super::talk::{self, Done, Talk};
+use super::command::{self, reads_an_example, uses};
+use super::talk::{self, Attached, Done, Talk};
 
 /// What it is.
 const WHAT: &str = "I am the offline planner, not a language model: I choose a skill by its description and run an example of it.";
@@ -72,13 +72,14 @@ pub(super) fn ran(talk: &Talk<'_>, run: &Done) -> String {
     let skill = talk::skill_of(run).unwrap_or_default();
     let command = run.arguments["command"].as_str().unwrap_or_default();
     let mut text = format!("Skill: `{skill}`\n\nCommand:\n\n{}", block(command));
+    // Files of an earlier task are missed only where an example stands in for them.
+    let mut files = talk.files.as_slice();
     if reads_an_example(command) {
-        text.push_str(
-            "It reads an example that came with the skill. Attach a file to use yours.\n\n",
-        );
+        files = talk.usable();
+        let advice = if files.is_empty() { " Attach a file to use yours." } else { "" };
+        let _infallible = write!(text, "It reads an example that came with the skill.{advice}\n\n");
     }
-    let unused = talk.files.iter().filter(|file| !uses(command, file));
-    let unused: Vec<String> = unused.map(|file| format!("`{}`", file.name)).collect();
+    let unused = unused(command, files);
     if !unused.is_empty() {
         let _infallible = write!(text, "It does not use {}.\n\n", unused.join(", "));
     }
@@ -89,6 +90,14 @@ pub(super) fn ran(talk: &Talk<'_>, run: &Done) -> String {
         }
     }
     whole(&text)
+}
+
+/// The files that a command does not use, as it would name them.
+fn unused(command: &str, files: &[Attached]) -> Vec<String> {
+    let apart = command::apart(files);
+    let is_used = |file: &&Attached| apart.contains(file) && uses(command, file);
+    let unused = files.iter().filter(|file| !is_used(file));
+    unused.map(|file| format!("`{}`", command::place_of(file))).collect()
 }
 
 fn push_output(text: &mut String, output: &Value) {

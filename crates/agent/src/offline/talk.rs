@@ -1,4 +1,4 @@
-//! What a request says: the task, the files that came with it, and what was done since.
+//! What a request says: the task, the files that came with it or before it, and what was done since.
 
 use metier_model::{Message, Part, ReplyPart, Request};
 use serde_json::Value;
@@ -40,6 +40,8 @@ pub(super) struct Talk<'a> {
     pub(super) task: String,
     /// What came with it.
     pub(super) files: Vec<Attached>,
+    /// What came with the last message before it that had files. They say nothing of what the task is.
+    earlier: Vec<Attached>,
     /// The calls since then.
     pub(super) done: Vec<Done>,
 }
@@ -49,12 +51,16 @@ impl<'a> Talk<'a> {
         let is_user = |message: &Message| matches!(message, Message::User(_));
         let at = request.messages.iter().rposition(is_user).unwrap_or_default();
         let text = request.messages.get(at).map(text_of).unwrap_or_default();
-        let (task, files) = match text.rsplit_once(ATTACHED) {
-            Some((task, list)) => (task, list.lines().filter_map(attached).collect()),
-            None => (text.as_str(), Vec::new()),
-        };
+        let (task, files) = with_files(&text);
+        let before = request.messages[..at].iter().rev().map(|it| with_files(&text_of(it)).1);
+        let earlier = before.into_iter().find(|files| !files.is_empty()).unwrap_or_default();
         let since = request.messages.get(at + 1..).unwrap_or_default();
-        Self { request, at, task: task.to_owned(), files, done: done(since) }
+        Self { request, at, task: task.to_owned(), files, earlier, done: done(since) }
+    }
+
+    /// The files that a command may use: those of the task, or if it has none, the last before it.
+    pub(super) fn usable(&self) -> &[Attached] {
+        if self.files.is_empty() { &self.earlier } else { &self.files }
     }
 
     /// Whether there is a tool of this name.
@@ -164,6 +170,14 @@ pub(super) fn text_of(message: &Message) -> String {
         _ => None,
     });
     texts.collect()
+}
+
+/// What a person said, and the files that are listed below it.
+fn with_files(text: &str) -> (&str, Vec<Attached>) {
+    match text.rsplit_once(ATTACHED) {
+        Some((task, list)) => (task, list.lines().filter_map(attached).collect()),
+        None => (text, Vec::new()),
+    }
 }
 
 /// A line such as `- sales.csv (workspace://work/inputs/sales.csv)`.

@@ -23,6 +23,9 @@ pub(crate) const TESTS: &[Test] = &[
     ("offline::a_file_of_an_earlier_turn_is_not_made_again", made_once),
     ("offline::the_example_that_has_the_words_of_the_task_is_run", words_of_the_task),
     ("offline::a_task_without_a_file_uses_the_example_and_says_so", example_of_the_skill),
+    ("offline::a_file_of_an_earlier_message_counts_when_the_message_has_none", earlier_file),
+    ("offline::of_files_of_one_name_the_first_is_taken_and_the_others_are_told_apart", one_name),
+    ("offline::who_attached_a_file_is_not_told_to_attach_one", unfit_file),
     ("offline::a_task_that_no_skill_covers", nothing_fits),
     ("offline::every_set_of_tools_and_every_layout", sets_and_layouts),
     ("offline::a_skill_that_came_with_the_task_is_not_loaded_again", declared),
@@ -114,8 +117,53 @@ fn words_of_the_task() -> Result<(), Failed> {
 fn example_of_the_skill() -> Result<(), Failed> {
     let said = answer(&Bench::bundled(), "profile a csv table", &[])?;
     assert!(said.contains("assets/sales.csv"), "{said}");
-    assert!(said.contains("It reads an example that came with the skill."), "{said}");
+    let told = "It reads an example that came with the skill. Attach a file to use yours.";
+    assert!(said.contains(told), "{said}");
     assert!(said.contains("Exit: 0"), "{said}");
+    Ok(())
+}
+
+fn earlier_file() -> Result<(), Failed> {
+    let bench = Bench::bundled();
+    answer(&bench, "statistics of old.csv", &[("old.csv", TABLE)])?;
+    answer(&bench, "statistics of mine.csv", &[("mine.csv", TABLE)])?;
+    let said = answer(&bench, "draw a chart of the sales by region", &[])?;
+    assert!(said.contains(" work/inputs/mine.csv ") && !said.contains("old.csv"), "{said}");
+    assert!(said.contains("Exit: 0") && !said.contains("example that came"), "{said}");
+    let said = answer(&bench, "statistics of new.csv", &[("new.csv", TABLE)])?;
+    assert!(said.contains("profile work/inputs/new.csv") && !said.contains("mine.csv"), "{said}");
+    // They choose neither a skill nor an example, and nothing that has no use for them misses them.
+    let said = answer(&bench, "book a flight to Lisbon", &[])?;
+    assert!(said.contains("No skill fits this task."), "{said}");
+    let said = answer(&bench, "factor 360", &[])?;
+    assert!(said.contains("Exit: 0") && !said.contains("new.csv"), "{said}");
+    Ok(())
+}
+
+fn one_name() -> Result<(), Failed> {
+    let files = [("one/sales.csv", TABLE), ("two/sales.csv", TABLE)];
+    for text in ["statistics of sales.csv", "profile a csv table"] {
+        let said = answer(&Bench::bundled(), text, &files)?;
+        assert!(said.contains("profile work/inputs/one/sales.csv"), "{text}: {said}");
+        assert!(said.contains("It does not use `work/inputs/two/sales.csv`."), "{text}: {said}");
+    }
+    // Where two are wanted, two are given.
+    let files = [("one/a.txt", "1\n"), ("two/a.txt", "2\n")];
+    let said = answer(&Bench::bundled(), "compare a.txt with a.txt", &files)?;
+    assert!(said.contains("work/inputs/one/a.txt work/inputs/two/a.txt"), "{said}");
+    assert!(!said.contains("It does not use"), "{said}");
+    Ok(())
+}
+
+fn unfit_file() -> Result<(), Failed> {
+    let bench = Bench::bundled();
+    // Which one is meant, nobody knows.
+    for files in [&[("a.png", "x"), ("b.png", "x")][..], &[]] {
+        let said = answer(&bench, "profile a csv table", files)?;
+        let told = "It reads an example that came with the skill.\n\n\
+            It does not use `work/inputs/a.png`, `work/inputs/b.png`.";
+        assert!(said.contains(told), "{files:?}: {said}");
+    }
     Ok(())
 }
 
@@ -202,8 +250,8 @@ fn elsewhere() -> Result<(), Failed> {
         let said = run(&bench, Task { text, attachments: vec![file], ..Task::default() })?;
         assert!(said.contains(&format!("csv_stats.py profile {reads}")), "{said}");
         // Nobody has kept such an artifact, so it is either not found or not used.
-        let is_named =
-            said.contains("It was not run:") || said.contains("It does not use `mine.csv`.");
+        let is_named = said.contains("It was not run:")
+            || said.contains("It does not use `artifact://mine.csv@0`.");
         assert!(is_named, "{said}");
     }
     Ok(())

@@ -130,11 +130,12 @@ fn report(played: &[Played], floor: &floor::Floor) -> String {
         "p99",
     ]);
     let single = [50, 99].map(|part| milliseconds(&floor.single, part));
+    let single_rows = floor.single.len() as f64 / total(&floor.single);
     table.row(vec![
         "floor: one row a commit".to_owned(),
         String::new(),
         String::new(),
-        format!("{:.0}", floor.single.len() as f64 / total(&floor.single)),
+        format!("{single_rows:.0}"),
         String::new(),
         format!("{:.2}", single[0]),
         String::new(),
@@ -149,12 +150,14 @@ fn report(played: &[Played], floor: &floor::Floor) -> String {
     for it in played {
         let seconds = it.took.as_secs_f64();
         let events = it.events as f64 / seconds;
+        // One session waits for each event before it has the next, and so has nothing to group.
+        let rows = if it.scene.sessions == 1 { single_rows } else { floor.rows_a_second };
         table.row(vec![
             it.scene.sessions.to_string(),
             it.scene.think.to_string(),
             format!("{:.0}", it.turns.len() as f64 / seconds),
             format!("{events:.0}"),
-            format!("{:.2}", events / floor.rows_a_second),
+            format!("{:.2}", events / rows),
             format!("{:.2}", milliseconds(&it.appends, 50)),
             format!("{:.1}", milliseconds(&it.appends, 50) / single[0]),
             format!("{:.2}", milliseconds(&it.appends, 99)),

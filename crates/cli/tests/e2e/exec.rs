@@ -7,7 +7,7 @@ use std::path::Path;
 use insta::assert_snapshot;
 use metier_testkit::{Outcome, TestEnv, as_root_of_a_container};
 
-use crate::{environment, json, run, write_skill};
+use crate::{environment, json, run, without_times, write_skill};
 
 /// An environment with a skill of its own.
 fn with_skill() -> TestEnv {
@@ -24,15 +24,7 @@ fn exec(env: &TestEnv, rest: &[&str]) -> Outcome {
 
 /// The outcome without what differs from run to run.
 fn steady(outcome: &Outcome) -> String {
-    let text = outcome.to_string();
-    let line = |line: &str| match line.split_once(" s · ") {
-        Some((before, after)) => {
-            let ending = before.rsplit_once(" · ").map_or(before, |(ending, _)| ending);
-            format!("{ending} · [TIME] · {after}")
-        }
-        None => line.to_owned(),
-    };
-    text.lines().map(line).collect::<Vec<_>>().join("\n")
+    without_times(&outcome.to_string())
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use insta::assert_snapshot;
 use metier_testkit::Outcome;
 
-use crate::{environment, write_skill};
+use crate::{environment, without_times, write_skill};
 
 /// What every script begins with. An ordinary user mounts as the root of a namespace, and then becomes
 /// itself again in one more.
@@ -38,15 +38,8 @@ fn with_mounts(script: &str) -> Outcome {
 
 /// The outcome without what differs from run to run.
 fn steady(outcome: &Outcome) -> Outcome {
-    let line = |line: &str| match line.split_once(" s · ") {
-        Some((before, after)) => {
-            let ending = before.rsplit_once(" · ").map_or(before, |(ending, _)| ending);
-            format!("{ending} · [TIME] · {after}")
-        }
-        None => line.to_owned(),
-    };
-    let lines = |text: &str| text.lines().map(line).collect::<Vec<_>>().join("\n");
-    Outcome { code: outcome.code, stdout: lines(&outcome.stdout), stderr: lines(&outcome.stderr) }
+    let (stdout, stderr) = (without_times(&outcome.stdout), without_times(&outcome.stderr));
+    Outcome { code: outcome.code, stdout, stderr }
 }
 
 #[test]
@@ -187,10 +180,14 @@ say() {
 }
 "#;
 
+/// Runs a script that may mount things and say something.
+fn saying_with_mounts(script: &str) -> Outcome {
+    with_mounts(&format!("{RUN}{script}"))
+}
+
 #[test]
 fn no_space_for_what_is_said_is_told_and_the_session_goes_on() {
-    let outcome = with_mounts(&format!(
-        "{RUN}{}",
+    let outcome = saying_with_mounts(
         r#"
         mount -t tmpfs -o size=6m tmpfs "$METIER_HOME"
         say first
@@ -199,8 +196,8 @@ fn no_space_for_what_is_said_is_told_and_the_session_goes_on() {
         rm "$METIER_HOME/filler"
         say third
         metier sessions show one
-        "#
-    ));
+        "#,
+    );
     assert_snapshot!(outcome, @"
     exit 0
     ----- stdout
@@ -226,8 +223,7 @@ fn no_space_for_what_is_said_is_told_and_the_session_goes_on() {
 
 #[test]
 fn a_state_folder_that_becomes_read_only_is_told_and_the_session_goes_on() {
-    let outcome = with_mounts(&format!(
-        "{RUN}{}",
+    let outcome = saying_with_mounts(
         r#"
         mount -t tmpfs tmpfs "$METIER_HOME"
         say first
@@ -236,8 +232,8 @@ fn a_state_folder_that_becomes_read_only_is_told_and_the_session_goes_on() {
         metier sessions show one
         mount -o remount,rw "$METIER_HOME"
         say third
-        "#
-    ));
+        "#,
+    );
     assert_snapshot!(outcome, @"
     exit 0
     ----- stdout

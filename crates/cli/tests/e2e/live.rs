@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use metier_testkit::{Terminal, TestEnv};
 
-use crate::{environment, write_skill};
+use crate::{at_terminal, environment, write_skill};
 
 fn with_skill() -> TestEnv {
     let env = environment().with_variable("TERM", "xterm-256color");
@@ -11,10 +11,9 @@ fn with_skill() -> TestEnv {
     env
 }
 
-/// Starts a command of the skill at a terminal of 80 columns that it can be interrupted from.
+/// Starts a command of the skill at a terminal of 80 columns.
 fn start(env: &TestEnv, rest: &[&str]) -> Terminal {
-    let mut command = env.command("/usr/bin/setsid");
-    command.args(["--ctty", "--wait"]).arg(env.binary());
+    let mut command = at_terminal(env);
     command.args(["exec", "demo", "--session", "one", "--skills-dir", "skills"]).args(rest);
     Terminal::start(command, 80)
 }

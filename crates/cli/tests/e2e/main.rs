@@ -35,8 +35,11 @@ mod trust_changes;
 mod upkeep;
 
 use std::path::PathBuf;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
 
 use metier_testkit::{Outcome, Terminal, TestEnv};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 /// An empty home, an empty project, and the binary of this build.
@@ -83,12 +86,39 @@ fn compact(outcome: &Outcome) -> String {
 /// What is to be seen on a terminal in the end, without the time it took.
 fn seen(terminal: Terminal) -> String {
     let (code, _, seen) = terminal.finish();
-    let line = |line: &str| match line.split_once(" s · ") {
-        Some((before, after)) => {
-            let ending = before.rsplit_once(" · ").map_or(before, |(ending, _)| ending);
-            format!("{ending} · [TIME] · {after}")
-        }
-        None => line.to_owned(),
+    format!("{}\ncode {code}", without_times(seen.trim_end()))
+}
+
+/// A text without the times that things took, which are parts of lines such as `exit 0 · 0.02 s`.
+fn without_times(text: &str) -> String {
+    let is_time =
+        |part: &str| part.strip_suffix(" s").is_some_and(|number| number.parse::<f64>().is_ok());
+    let line = |line: &str| {
+        let parts = line.split(" · ").map(|part| if is_time(part) { "[TIME]" } else { part });
+        parts.collect::<Vec<_>>().join(" · ")
     };
-    format!("{}\ncode {code}", seen.trim_end().lines().map(line).collect::<Vec<_>>().join("\n"))
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The binary, at a terminal that it can be interrupted from.
+fn at_terminal(env: &TestEnv) -> Command {
+    let mut command = env.command("/usr/bin/setsid");
+    command.args(["--ctty", "--wait"]).arg(env.binary());
+    command
+}
+
+/// Waits for something that happens in another process.
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < patience, "waiting for {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The exit code of a command after Ctrl-C.
+fn interrupted(mut child: Child) -> i32 {
+    let process = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("a process");
+    kill_process(process, Signal::INT).expect("it is ours");
+    child.wait().expect("it ends").code().unwrap_or(-1)
 }

@@ -1,13 +1,11 @@
 //! What a person or a program gets of a task.
 
-use std::time::{Duration, Instant};
-
 use insta::assert_snapshot;
 use metier_testkit::{Terminal, TestEnv};
 use serde_json::{Value, json};
 
 use super::bench::{call, run_scripted, script, steady, with_skill};
-use crate::{compact, run};
+use crate::{at_terminal, compact, run, wait_until};
 
 /// Loads the skill, counts the lines of a file, answers.
 fn counting(env: &TestEnv) {
@@ -191,18 +189,13 @@ fn ctrl_c_stops_the_turn_and_the_session_goes_on() {
     let wait = json!({ "skill": "counter", "command": "echo ready > $OUTPUT_DIR/a.txt; sleep 60" });
     let load = call("skill_load", &json!({ "skill": "counter" }));
     script(&env, &[json!({ "calls": [load, call("skill_run", &wait)] })]);
-    let mut command = env.command("/usr/bin/setsid");
-    command.args(["--ctty", "--wait"]).arg(env.binary());
+    let mut command = at_terminal(&env);
     command.args(["run", "wait", "--session", "one", "--skills-dir", "skills"]);
     command.args(["--no-default-sources", "--model", "scripted/replies.jsonl"]);
     let mut terminal = Terminal::start(command, 80);
     terminal.wait_for("running counter");
     let made = env.home().join(".metier/workspaces/metier/local/one-1/out/a.txt");
-    let patience = Instant::now() + Duration::from_secs(60);
-    while !made.exists() {
-        assert!(Instant::now() < patience, "the command does not begin");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("the command to begin", || made.exists());
     terminal.write("\u{3}");
     let (code, _, seen) = terminal.finish();
     assert_eq!(code, 130, "{seen}");

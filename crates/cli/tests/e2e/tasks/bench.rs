@@ -1,10 +1,10 @@
 //! A skill, scripts of models, and servers that speak like providers.
 
-use metier_testkit::server::{Reply, Server};
+use metier_testkit::server::Reply;
 use metier_testkit::{Outcome, TestEnv};
 use serde_json::{Value, json};
 
-use crate::environment;
+use crate::{environment, without_times};
 
 /// An environment with a skill that has a doc and a script.
 pub(super) fn with_skill() -> TestEnv {
@@ -43,13 +43,7 @@ pub(super) fn run_with(env: &TestEnv, model: &str, words: &[&str]) -> Outcome {
 
 /// The outcome without what differs from run to run.
 pub(super) fn steady(outcome: &Outcome) -> String {
-    let is_time =
-        |part: &str| part.strip_suffix(" s").is_some_and(|number| number.parse::<f64>().is_ok());
-    let line = |line: &str| {
-        let parts = line.split(" · ").map(|part| if is_time(part) { "[TIME]" } else { part });
-        parts.collect::<Vec<_>>().join(" · ")
-    };
-    outcome.to_string().lines().map(line).collect::<Vec<_>>().join("\n")
+    without_times(&outcome.to_string())
 }
 
 /// A reply that streams these pieces of a message, as chat completions do.
@@ -69,15 +63,8 @@ pub(super) fn streamed(deltas: &[Value], finish: &str) -> Reply {
         .trickle(64, std::time::Duration::ZERO)
 }
 
-/// A piece of a message that calls a tool.
-pub(super) fn calling(id: &str, name: &str, arguments: &Value) -> Value {
-    let function = json!({ "name": name, "arguments": arguments.to_string() });
-    json!({ "tool_calls": [{ "index": 0, "id": id, "type": "function", "function": function }] })
-}
-
-/// An environment whose OpenAI is this server.
-pub(super) fn asking(server: &Server) -> TestEnv {
-    with_skill()
-        .with_variable("OPENAI_BASE_URL", &server.url("/v1"))
+/// An environment whose OpenAI is at this address.
+pub(super) fn asking(env: TestEnv, address: &str) -> TestEnv {
+    env.with_variable("OPENAI_BASE_URL", address)
         .with_variable("OPENAI_API_KEY", "sk-test-0123456789")
 }

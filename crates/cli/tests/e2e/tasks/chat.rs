@@ -7,6 +7,7 @@ use metier_testkit::{Terminal, TestEnv};
 use serde_json::{Value, json};
 
 use super::bench::{call, script, with_skill};
+use crate::{at_terminal, run, wait_until, without_times};
 
 /// What is typed to leave.
 const CTRL_D: &str = "\u{4}";
@@ -19,10 +20,9 @@ fn with_script(replies: &[Value]) -> TestEnv {
     env
 }
 
-/// Starts a chat at a terminal of 80 columns that it can be interrupted from.
+/// Starts a chat at a terminal of 80 columns.
 fn start(env: &TestEnv, term: &str, words: &[&str]) -> Terminal {
-    let mut command = env.command("/usr/bin/setsid");
-    command.args(["--ctty", "--wait"]).arg(env.binary());
+    let mut command = at_terminal(env);
     command.args(["chat", "--session", "one", "--skills-dir", "skills"]).env("TERM", term);
     command.args(["--no-default-sources", "--model", "scripted/replies.jsonl"]).args(words);
     let mut terminal = Terminal::start(command, 80);
@@ -45,11 +45,7 @@ fn say(terminal: &mut Terminal, keys: &str) {
 fn seen(env: &TestEnv, terminal: Terminal) -> String {
     let (code, _, seen) = terminal.finish_editing();
     let seen = env.without_paths(seen.as_bytes());
-    let line = |line: &str| match line.rsplit_once(" · ") {
-        Some((before, after)) if after.ends_with(" s") => format!("{before} · [TIME]"),
-        _ => line.to_owned(),
-    };
-    format!("{}\ncode {code}", seen.trim_end().lines().map(line).collect::<Vec<_>>().join("\n"))
+    format!("{}\ncode {code}", without_times(seen.trim_end()))
 }
 
 #[test]
@@ -245,10 +241,8 @@ fn a_dumb_terminal_gets_lines_and_nothing_else() {
     say(&mut terminal, CTRL_C);
     terminal.wait_for_next("Ctrl-D leaves");
     say(&mut terminal, "wait\n");
-    let patience = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    while crate::run(&env, "sessions show one").stdout.matches("you\n").count() < 2 {
-        assert!(std::time::Instant::now() < patience, "the turn does not begin");
-    }
+    let said = || run(&env, "sessions show one").stdout.matches("you\n").count();
+    wait_until("the turn to begin", || said() == 2);
     terminal.write(CTRL_C);
     terminal.wait_for_next("stopped");
     say(&mut terminal, CTRL_D);

@@ -49,12 +49,12 @@ fn load_modes_tells_programs_the_same() {
 #[test]
 fn a_demo_depends_on_nothing_of_the_machine_and_leaves_nothing() {
     let env = environment();
-    let before = run(&env, "demo load-modes --json").stdout;
+    let before = printed(&run(&env, "demo load-modes --json"));
     env.write("home/.metier/config.toml", "[skills]\nload_mode = \"once\"\nenabled = false\n");
     env.write("temporary/.keep", "");
     let temporary = env.root().join("temporary");
     let env = env.with_variable("TMPDIR", &temporary.to_string_lossy());
-    assert_eq!(run(&env, "demo load-modes --json").stdout, before);
+    assert_eq!(printed(&run(&env, "demo load-modes --json")), before);
     let left: Vec<_> = std::fs::read_dir(temporary).expect("a folder").collect();
     assert_eq!(left.len(), 1, "{left:?}");
 }

@@ -9,7 +9,11 @@ use crate::compact;
 
 /// The failure alone, the address of the server replaced.
 fn told(server: &Server) -> String {
-    let outcome = run_with(&asking(server), "openai/test", &["ask", "--session", "one"]);
+    let outcome = run_with(
+        &asking(with_skill(), &server.url("/v1")),
+        "openai/test",
+        &["ask", "--session", "one"],
+    );
     let address = server.url("");
     let host = address.trim_start_matches("http://");
     let port = host.rsplit(':').next().unwrap_or_default();

@@ -7,7 +7,7 @@ use metier_testkit::server::{Reply, Server};
 use metier_testkit::{Outcome, TestEnv, corpus, report};
 use serde_json::{Value, json};
 
-use super::bench::streamed;
+use super::bench::{asking, streamed};
 use crate::{compact, environment, json as printed, run, run_own};
 
 const PATH: &str = "/v1/chat/completions";
@@ -86,7 +86,7 @@ fn text_that_stays_is_sent_anew_least_often() {
 fn the_same_skills_give_the_same_figures() {
     let env = with_skills();
     for command in ["prompt-cache", "token-report"] {
-        let measure = || run_own(&env, &format!("bench {command} --json")).stdout;
+        let measure = || printed(&run_own(&env, &format!("bench {command} --json")));
         assert_eq!(measure(), measure());
     }
 }
@@ -140,9 +140,7 @@ fn without_skills_there_is_nothing_to_measure() {
 fn with_a_model_its_provider_is_asked_and_its_count_shown() {
     let server = Server::start();
     server.reply(PATH, streamed(&[json!({ "content": "Done." })], "stop"));
-    let env = with_skills()
-        .with_variable("OPENAI_BASE_URL", &server.url("/v1"))
-        .with_variable("OPENAI_API_KEY", "sk-test-0123456789");
+    let env = asking(with_skills(), &server.url("/v1"));
     let report = printed(&run_own(&env, "bench token-report --model openai/test --json"));
     assert_eq!(report["live"]["model"], "openai/test");
     let paid = json!({ "case": "one-task", "layout": "progressive", "requests": 1, "prompt_tokens": 700,
@@ -186,9 +184,7 @@ fn a_prompt_that_does_not_fit_is_a_line_and_not_the_end() {
     let error = json!({ "error": { "code": "context_length_exceeded", "message": "too long" } });
     let done = || streamed(&[json!({ "content": "Done." })], "stop");
     server.replies(PATH, [done(), done(), Reply::ok(error.to_string()).code(400)]);
-    let env = with_skills()
-        .with_variable("OPENAI_BASE_URL", &server.url("/v1"))
-        .with_variable("OPENAI_API_KEY", "sk-test-0123456789");
+    let env = asking(with_skills(), &server.url("/v1"));
     let outcome = run_own(&env, "bench token-report --model openai/test --html page.html");
     assert_eq!(outcome.code, 0, "{outcome}");
     let live = outcome.stdout.split("openai/test").nth(1).expect("what the model cost");

@@ -1,13 +1,14 @@
 //! Every request begins with the bytes of the one before it, as the server sees them, whatever
 //! happens in between, except where an event says why it does not.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use metier_testkit::provider::{Said, Wire};
 use metier_testkit::server::Reply;
 use serde_json::{Value, json};
 
 use super::talk::{MARK, Talk, command, docs, load};
+use crate::{interrupted, wait_until};
 
 const COUNT: &str = "sh scripts/count.sh formats.md";
 
@@ -273,23 +274,7 @@ fn begin(talk: &Talk, words: &[&str]) -> std::process::Child {
     command.spawn().expect("it starts")
 }
 
-/// The exit code after Ctrl-C.
-fn interrupted(mut child: std::process::Child) -> i32 {
-    let id = i32::try_from(child.id()).expect("an id");
-    let id = rustix::process::Pid::from_raw(id).expect("an id");
-    rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is there");
-    child.wait().expect("it ends").code().unwrap_or(-1)
-}
-
 fn wait_for_file(talk: &Talk) {
     let made = talk.env.home().join(".metier/workspaces/metier/local/one-1/out/a.txt");
     wait_until("the command to begin", || made.exists());
-}
-
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let patience = Instant::now() + Duration::from_secs(60);
-    while !is_so() {
-        assert!(Instant::now() < patience, "waiting for {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }

@@ -5,74 +5,33 @@ use metier_testkit::provider::{Said, Wire};
 use metier_testkit::server::Server;
 use serde_json::{Value, json};
 
-use super::bench::{asking, calling, run_with, streamed};
-use super::talk::Talk;
+use super::bench::{asking, streamed, with_skill};
+use super::talk::{Talk, command, docs, load};
 use crate::compact;
 
 const PATH: &str = "/v1/chat/completions";
 
-/// The messages of every request for the eye: only what was added to the one before.
-fn grown(server: &Server) -> String {
-    let mut shown = String::new();
-    let mut before: Vec<Value> = Vec::new();
-    for (number, request) in server.requests().iter().enumerate() {
-        let body: Value = serde_json::from_slice(&request.body).expect("a request is JSON");
-        let messages = body["messages"].as_array().expect("messages").clone();
-        assert!(messages.starts_with(&before), "a request begins with the one before");
-        shown.push_str(&format!("== request {}\n", number + 1));
-        for message in &messages[before.len()..] {
-            let text = message["content"].as_str().unwrap_or_default();
-            // What a run answers differs from run to run.
-            let text = if text.starts_with("{\"run\"") { "[RUN]" } else { text };
-            shown.push_str(&format!("{}: {text}\n", message["role"].as_str().unwrap_or_default()));
-            for call in message["tool_calls"].as_array().into_iter().flatten() {
-                let function = &call["function"];
-                shown.push_str(&format!("  {} {}\n", function["name"], function["arguments"]));
-            }
-        }
-        before = messages;
-    }
-    shown
-}
-
 #[test]
 fn a_skill_is_loaded_then_a_doc_then_it_runs_and_every_request_only_grows() {
-    let server = Server::start();
-    let command = "sh scripts/count.sh formats.md";
-    server.replies(
-        PATH,
-        [
-            streamed(&[calling("a", "skill_load", &json!({ "skill": "counter" }))], "tool_calls"),
-            streamed(
-                &[calling(
-                    "b",
-                    "skill_select_docs",
-                    &json!({ "skill": "counter", "docs": ["formats.md"] }),
-                )],
-                "tool_calls",
-            ),
-            streamed(
-                &[calling("c", "skill_run", &json!({ "skill": "counter", "command": command }))],
-                "tool_calls",
-            ),
-            streamed(&[json!({ "content": "One" }), json!({ "content": " line." })], "stop"),
-        ],
-    );
-    let env = asking(&server);
-    let outcome = run_with(&env, "openai/test", &["how long are the formats?", "--session", "one"]);
+    let talk = Talk::new(Wire::ChatCompletions);
+    let count = command("c", "sh scripts/count.sh formats.md");
+    let said = [load("a", "counter"), docs("b", "formats.md"), count, Said::text("One line.")];
+    talk.provider.says(said);
+    let outcome = talk.try_saying(&["how long are the formats?"]);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (0, "One line.\n"), "{outcome}");
-    assert_snapshot!(grown(&server));
-    let first = &server.requests()[0];
-    assert_eq!(first.header("authorization"), Some("Bearer sk-test-0123456789"));
+    talk.assert_only_grew(4);
+    assert_snapshot!(talk.story());
+    let first = &talk.provider.server.requests()[0];
+    assert_eq!(first.header("authorization"), Some("Bearer k-test-1"));
     let body: Value = serde_json::from_slice(&first.body).expect("JSON");
-    assert_eq!((&body["model"], &body["stream"]), (&json!("test"), &json!(true)));
+    assert_eq!((&body["model"], &body["stream"]), (&json!("small"), &json!(true)));
 }
 
 #[test]
 fn the_model_is_the_one_named_then_that_of_the_settings_then_that_of_a_key() {
     let server = Server::start();
     server.reply(PATH, streamed(&[json!({ "content": "Yes." })], "stop"));
-    let env = asking(&server);
+    let env = asking(with_skill(), &server.url("/v1"));
     let fixed = ["run", "ask", "--no-skills"];
     let ask = |words: &[&str]| {
         let outcome = env.run(fixed.iter().chain(words));
@@ -108,7 +67,7 @@ fn the_whole_first_request_without_skills_costs_at_most_900_tokens() {
         server.reply(PATH, streamed(&[json!({ "content": "Three." })], "stop"));
         let task = "How many pages does report.pdf have?";
         let fixed = ["run", task, "--no-skills", "--model", "openai/test", "--tools", set];
-        let outcome = asking(&server).run(fixed);
+        let outcome = asking(with_skill(), &server.url("/v1")).run(fixed);
         assert_eq!(outcome.stdout, "Three.\n", "{outcome}");
         let body = String::from_utf8(server.requests()[0].body.clone()).expect("a request is text");
         assert!(body.contains(task), "{body}");

@@ -14,7 +14,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use super::bench::with_skill;
+use super::bench::{asking, with_skill};
 use crate::{compact, environment};
 
 /// A reply in chat completions.
@@ -105,9 +105,7 @@ fn start(made: &Certificates) -> u16 {
 
 fn ask(env: TestEnv, made: &Certificates, host: &str) -> Outcome {
     let port = start(made);
-    let env = env
-        .with_variable("OPENAI_BASE_URL", &format!("https://{host}:{port}/v1"))
-        .with_variable("OPENAI_API_KEY", "sk-test-0123456789");
+    let env = asking(env, &format!("https://{host}:{port}/v1"));
     env.run(["run", "ask?", "--no-skills", "--model", "openai/test"])
 }
 

@@ -2,8 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::process::{Child, Stdio};
-use std::thread;
+use std::process::Stdio;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use insta::assert_snapshot;
@@ -13,11 +12,10 @@ use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{KeyValue, any_value::Value as Any};
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use super::bench::{asking, call, run_scripted, run_with, script, steady, with_skill};
-use crate::{compact, run};
+use crate::{compact, interrupted, run, wait_until};
 
 /// The variable that says where spans go.
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
@@ -156,7 +154,7 @@ fn a_request_names_the_provider_and_the_model_that_answered() {
     let body = format!("data: {delta}\n\ndata: [DONE]\n\n");
     let reply = Reply::ok(body).header("Content-Type", "text/event-stream");
     provider.reply("/v1/chat/completions", reply);
-    let env = asking(&provider).with_variable(ENDPOINT, &server.url(""));
+    let env = asking(with_skill(), &provider.url("/v1")).with_variable(ENDPOINT, &server.url(""));
     let outcome = run_with(&env, "openai/gpt-5", &["hello", "--session", "one"]);
     assert_eq!(outcome.stdout, "Hello.\n", "{outcome}");
     let spans = spans(&server);
@@ -343,13 +341,6 @@ fn a_protocol_that_is_not_spoken_is_named() {
     assert!(server.requests().is_empty());
 }
 
-/// Sends Ctrl-C to a command and waits for its end.
-fn interrupt(mut child: Child) {
-    let process = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("a process");
-    kill_process(process, Signal::INT).expect("it is ours");
-    assert_eq!(child.wait().expect("it ends").code(), Some(130));
-}
-
 #[test]
 fn a_command_that_ctrl_c_stopped_is_told_too() {
     let server = receiver();
@@ -359,12 +350,8 @@ fn a_command_that_ctrl_c_stopped_is_told_too() {
     command.args(["--no-default-sources", "--", "touch out/begun; sleep 60"]);
     let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
     let begun = env.home().join(".metier/workspaces/metier/local/one-0/out/begun");
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !begun.exists() {
-        assert!(Instant::now() < deadline, "it never began");
-        thread::sleep(Duration::from_millis(10));
-    }
-    interrupt(child);
+    wait_until("the command to begin", || begun.exists());
+    assert_eq!(interrupted(child), 130);
     let spans = spans(&server);
     let of = |name: &str| spans.iter().find(|it| it.name == name).expect("the span");
     assert_eq!(attribute(of("workspace.run"), "cancelled").as_deref(), Some("true"));
@@ -383,7 +370,7 @@ fn a_turn_that_ctrl_c_stopped_is_told_too() {
     // The first event is the question; the model is asked next.
     let mut events = BufReader::new(child.stdout.take().expect("a pipe"));
     events.read_line(&mut String::new()).expect("an event");
-    interrupt(child);
+    assert_eq!(interrupted(child), 130);
     let names: Vec<String> = spans(&server).into_iter().map(|it| it.name).collect();
     assert!(names.ends_with(&["invoke_agent default".to_owned(), "metier run".to_owned()]));
 }

@@ -2,7 +2,7 @@
 //! when it is over.
 
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use insta::assert_snapshot;
 use metier_testkit::provider::{Said, Wire};
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::bench::steady;
 use super::talk::{Talk, load};
-use crate::compact;
+use crate::{compact, wait_until};
 
 /// Says something to a provider that answers like this, whatever is asked; then goes on.
 fn told(wire: Wire, reply: &Reply) -> String {
@@ -112,11 +112,7 @@ fn a_database_that_is_locked_when_the_reply_comes_leaves_the_session_as_it_was()
     let mut command = talk.env.command(talk.env.binary());
     command.args(Talk::words(&["second", "--quiet"])).stdin(Stdio::null());
     let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
-    let patience = Instant::now() + Duration::from_secs(60);
-    while talk.provider.bodies().len() < 2 {
-        assert!(Instant::now() < patience, "nothing is asked");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_until("the question", || talk.provider.bodies().len() == 2);
     let other = Connection::open(talk.env.home().join(".metier/metier.db")).expect("a database");
     other.execute_batch("BEGIN IMMEDIATE").expect("the lock");
     let output = child.wait_with_output().expect("it ends");

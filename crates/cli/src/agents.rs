@@ -9,8 +9,9 @@ use metier_agent::texts::StagedTexts;
 use metier_agent::tools::ToolSet;
 use metier_agent::turn::TurnLimits;
 use metier_agent::{Agent, LoadMode};
-use metier_workspace::Runner;
 use metier_workspace::executor::{Executor, Firmness, LocalExecutor};
+use metier_workspace::interactive::InteractiveOptions;
+use metier_workspace::{Interactive, Runner};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -48,14 +49,21 @@ impl Context {
         let model = self.model(wanted.model.as_deref(), &skills)?;
         settings.constrained = self.is_constrained(model.name())?;
         let workspaces = self.workspaces()?;
+        let runner = Runner {
+            workspaces: workspaces.clone(),
+            artifacts: Arc::new(self.artifacts()?),
+            executor,
+        };
         Ok(Agent {
             name: wanted.sources.agent.clone(),
             model_name: model.name().to_owned(),
             model,
             library: skills,
             sessions: Arc::new(self.sessions()?),
-            texts: Arc::new(StagedTexts::new(workspaces.clone())),
-            runner: Runner { workspaces, artifacts: Arc::new(self.artifacts()?), executor },
+            texts: Arc::new(StagedTexts::new(workspaces)),
+            programs: Arc::new(Interactive::new(runner.clone(), InteractiveOptions::default())),
+            runner,
+            host: None,
             settings,
         })
     }

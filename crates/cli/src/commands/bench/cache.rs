@@ -12,7 +12,7 @@ use super::laboratory::{Laboratory, Setup};
 use super::live::{self, Live, Trial};
 use super::newest::{self, Shown};
 use super::page::{Bar, Page, Section};
-use super::{Report, grouped, number, percent, share};
+use super::{Report, grouped, number, percent, prepare, share};
 use crate::args::BenchArgs;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -75,7 +75,7 @@ struct InLayout {
 
 /// Measures every case in every layout.
 pub(super) fn measure(arguments: &BenchArgs, context: &Context) -> Result<CacheReport, Failure> {
-    let laboratory = Laboratory::new(context, &arguments.sources)?;
+    let laboratory = prepare(arguments, context)?;
     let cases = cases::cases(&cases::known(&laboratory, context)?);
     let measured = cases.iter().map(|case| one(&laboratory, case)).collect::<Result<_, _>>()?;
     let live = arguments.model.as_ref().map(|model| {
@@ -126,6 +126,7 @@ fn trials(case: &Case) -> impl Iterator<Item = Trial<'_>> {
     let layouts = [(SYSTEM, Placement::System), (OURS, Placement::ToolResult)];
     layouts.into_iter().map(|(layout, placement)| Trial {
         case: case.name,
+        title: case.title,
         layout,
         turns: &case.turns,
         setup: setup(placement),

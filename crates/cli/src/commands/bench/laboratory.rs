@@ -143,6 +143,16 @@ impl Laboratory {
         }
     }
 
+    /// Looks whether there is such a model, and asks it nothing.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be used.
+    pub(super) fn check_model(&self, model: &str) -> Result<(), Failure> {
+        let model = self.context.model(Some(model), &self.skills)?;
+        self.context.is_constrained(model.name()).map(drop)
+    }
+
     /// Does some turns with a real model, which may do as it likes.
     ///
     /// # Errors

@@ -16,8 +16,11 @@ use crate::output::{Align, Column, Table, plain, style};
 /// What a provider was paid for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Paid {
-    /// What was measured.
+    /// What was measured, for programs.
     pub case: String,
+    /// The same for people.
+    #[serde(skip)]
+    pub title: String,
     /// In which way.
     pub layout: String,
     /// Requests that were answered.
@@ -47,8 +50,10 @@ pub(super) struct Live {
 /// Something to do with a model.
 #[derive(Debug)]
 pub(super) struct Trial<'a> {
-    /// What is measured.
+    /// What is measured, for programs.
     pub case: &'a str,
+    /// The same for people.
+    pub title: &'a str,
     /// In which way.
     pub layout: &'a str,
     /// What is said.
@@ -71,7 +76,7 @@ pub(super) fn perform(
 ) -> Result<Live, Failure> {
     let mut paid = Vec::new();
     for trial in trials {
-        progress(&format!("{}, {}", trial.case, trial.layout));
+        progress(&format!("{}, {}", trial.title, trial.layout));
         let outcome = match laboratory.perform(trial.turns, trial.setup, model)? {
             Ok(take) => spent(&take.events),
             Err(error) if is_too_long(&error) => Paid {
@@ -84,8 +89,8 @@ pub(super) fn perform(
             }
             Err(error) => return Err(error.into()),
         };
-        let (case, layout) = (trial.case.to_owned(), trial.layout.to_owned());
-        paid.push(Paid { case, layout, ..outcome });
+        let [case, title, layout] = [trial.case, trial.title, trial.layout].map(str::to_owned);
+        paid.push(Paid { case, title, layout, ..outcome });
     }
     Ok(Live { model: model.to_owned(), paid })
 }
@@ -109,7 +114,7 @@ impl Live {
         let mut table = Table::new(&[&[text, layout], &numbers[..]].concat());
         for paid in &self.paid {
             let mut row =
-                vec![(style::NAME, paid.case.clone()), (style::HEADING, paid.layout.clone())];
+                vec![(style::NAME, paid.title.clone()), (style::HEADING, paid.layout.clone())];
             row.extend(paid.cells().map(|cell| (style::DIM, cell)));
             table.row(row);
         }
@@ -120,7 +125,7 @@ impl Live {
         ));
         for paid in &self.paid {
             if let Some(error) = &paid.error {
-                context.output.say(&format!("{}, {}: {error}", paid.case, paid.layout));
+                context.output.say(&format!("{}, {}: {error}", paid.title, paid.layout));
             }
         }
     }

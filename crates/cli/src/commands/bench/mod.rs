@@ -12,10 +12,12 @@ mod newest;
 mod page;
 mod tokens;
 
+use std::io;
 use std::path::Path;
 
 use serde::Serialize;
 
+use self::laboratory::Laboratory;
 use self::page::Page;
 use crate::args::{BenchArgs, BenchCommand};
 use crate::context::Context;
@@ -42,6 +44,22 @@ pub(super) fn run(arguments: &BenchArgs, context: &Context) -> Result<u8, Failur
     }
 }
 
+/// A place to measure in, once it is clear that what comes last is possible: to ask the model, which is paid for,
+/// and to write the page.
+fn prepare(arguments: &BenchArgs, context: &Context) -> Result<Laboratory, Failure> {
+    if let Some(file) = &arguments.html {
+        let file = context.environment.folder.join(file);
+        let folder = file.parent().unwrap_or(&file);
+        // With the dot, nothing but a folder will do.
+        folder.join(".").metadata().map_err(|error| unwritten(&file, &error))?;
+    }
+    let laboratory = Laboratory::new(context, &arguments.sources)?;
+    if let Some(model) = &arguments.model {
+        laboratory.check_model(model)?;
+    }
+    Ok(laboratory)
+}
+
 fn deliver(report: &impl Report, arguments: &BenchArgs, context: &Context) -> Result<u8, Failure> {
     if arguments.json {
         context.output.json(report);
@@ -55,8 +73,11 @@ fn deliver(report: &impl Report, arguments: &BenchArgs, context: &Context) -> Re
 }
 
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(file, text)
-        .map_err(|error| Failure::new(format!("`{}` cannot be written: {error}", file.display())))
+    std::fs::write(file, text).map_err(|error| unwritten(file, &error))
+}
+
+fn unwritten(file: &Path, error: &io::Error) -> Failure {
+    Failure::new(format!("`{}` cannot be written: {error}", file.display()))
 }
 
 /// A column of numbers.

@@ -83,7 +83,7 @@ impl Page {
 impl Section {
     /// What a provider was paid for.
     pub(super) fn live(live: &Live) -> Self {
-        let name = |paid: &Paid| format!("{}, {}", paid.case, paid.layout);
+        let name = |paid: &Paid| format!("{}, {}", paid.title, paid.layout);
         let bar = |paid: &Paid| Bar {
             label: name(paid),
             value: paid.uncached_tokens,

@@ -12,10 +12,10 @@ use metier_skill::tokens::ENCODING;
 use serde::Serialize;
 
 use super::cases::{self, Known};
-use super::laboratory::{Laboratory, Setup, Turn};
+use super::laboratory::{Setup, Turn};
 use super::live::{self, Live, Trial};
 use super::page::{Bar, Page, Section};
-use super::{Report, grouped, number, percent, rounded, share};
+use super::{Report, grouped, number, percent, prepare, rounded, share};
 use crate::args::BenchArgs;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -24,7 +24,8 @@ use crate::output::{Align, Column, Table, counted, plain, style, styled};
 pub(super) const PROGRESSIVE: &str = "progressive";
 const BODIES: &str = "all_bodies";
 const EVERYTHING: &str = "all_bodies_and_docs";
-const TASK: &str = "one-task";
+/// The task, for programs and for people.
+const TASK: (&str, &str) = ("one-task", "one task");
 
 /// What was measured.
 #[derive(Clone, Debug, Serialize)]
@@ -62,7 +63,7 @@ struct Way {
 
 /// Measures the task in every way.
 pub(super) fn measure(arguments: &BenchArgs, context: &Context) -> Result<TokenReport, Failure> {
-    let laboratory = Laboratory::new(context, &arguments.sources)?;
+    let laboratory = prepare(arguments, context)?;
     let known = cases::known(&laboratory, context)?;
     let used = cases::pair(&known).map_or_else(|| vec![&known[0]], Vec::from);
     let ways = ways(&known, &used);
@@ -115,7 +116,8 @@ fn ways(known: &[Known], used: &[&Known]) -> [Way; 3] {
 }
 
 fn trial(way: &Way) -> Trial<'_> {
-    Trial { case: TASK, layout: way.prompt, turns: &way.turns, setup: way.setup }
+    let (case, title) = TASK;
+    Trial { case, title, layout: way.prompt, turns: &way.turns, setup: way.setup }
 }
 
 impl TokenReport {

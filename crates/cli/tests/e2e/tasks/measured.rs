@@ -126,8 +126,34 @@ fn a_page_is_written_that_needs_nothing_else() {
         let plain = page.replace(' ', "");
         assert!(plain.contains(&format!("<td>{figure}</td>")), "{command}: {figure}");
     }
-    let outcome = run_own(&env, "bench token-report --html no/where.html");
-    assert_snapshot!(compact(&outcome), @"1 | PROMPT               REQUESTS  TOKENS  LAST REQUEST    SAVED / progressive                 4   4 430         1 400        – / all_bodies                  2   2 977         1 568  -48.8 % / all_bodies_and_docs         2   5 233         2 696   15.3 % |  / 3 skills with 4 docs; the task needs ink and paper / loading skills when they are needed takes 48.8 % more tokens than all bodies, and saves 15.3 % of the tokens of all bodies and docs; tokens counted with o200k_base / error: `[PROJECT]/no/where.html` cannot be written: No such file or directory (os error 2)");
+    // One that cannot be written after all takes nothing away.
+    let outcome = run_own(&env, "bench token-report --html skills");
+    assert!(outcome.code == 1 && outcome.stdout.contains("progressive"), "{outcome}");
+    let told = "error: `[PROJECT]/skills` cannot be written: Is a directory";
+    assert!(outcome.stderr.contains(told), "{outcome}");
+}
+
+#[test]
+fn what_cannot_come_of_it_is_said_before_anything_is_measured() {
+    // Without skills there is nothing to measure, which would be said next.
+    let env = environment();
+    env.write("project/file", "");
+    let told =
+        ["--html no/where.html", "--html file/where.html", "--model nobody/x"].map(|words| {
+            let both = ["prompt-cache", "token-report"]
+                .map(|command| run(&env, &format!("bench {command} --no-default-sources {words}")));
+            assert_eq!(both[0].stderr, both[1].stderr);
+            compact(&both[0])
+        });
+    assert_snapshot!(told.join("\n"), @"
+    1 |  | error: `[PROJECT]/no/where.html` cannot be written: No such file or directory (os error 2)
+    1 |  | error: `[PROJECT]/file/where.html` cannot be written: Not a directory (os error 20)
+    2 |  | error: there is no provider `nobody`; there are `anthropic`, `openai`, `scripted` / hint: `models.providers.NAME.base_url` makes one of any server
+    ");
+    let server = Server::start();
+    let env = asking(with_skills(), &server.url("/v1"));
+    let outcome = run_own(&env, "bench token-report --model openai/test --html no/where.html");
+    assert_eq!((outcome.code, server.requests().len()), (1, 0), "{outcome}");
 }
 
 #[test]
@@ -191,10 +217,11 @@ fn a_prompt_that_does_not_fit_is_a_line_and_not_the_end() {
     assert_snapshot!(live, @"
     , by its provider's count
     CASE      LAYOUT               REQUESTS  PROMPT  CACHED  UNCACHED  WRITTEN
-    one-task  progressive                 1     700     512       188       20
-    one-task  all_bodies                  1     700     512       188       20
-    one-task  all_bodies_and_docs         –       –       –         –        –
+    one task  progressive                 1     700     512       188       20
+    one task  all_bodies                  1     700     512       188       20
+    one task  all_bodies_and_docs         –       –       –         –        –
     ");
+    assert!(outcome.stderr.starts_with("asking one task, progressive\n"), "{outcome}");
     assert!(outcome.stderr.contains("all_bodies_and_docs: the prompt does not fit"), "{outcome}");
     let refused = Server::start();
     refused.reply(PATH, Reply::status(401));

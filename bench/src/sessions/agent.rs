@@ -11,7 +11,8 @@ use metier_model::Scripted;
 use metier_session::SessionStore;
 use metier_workspace::artifact::MemoryStore;
 use metier_workspace::executor::{Firmness, LocalExecutor};
-use metier_workspace::{Runner, Workspaces};
+use metier_workspace::interactive::InteractiveOptions;
+use metier_workspace::{Interactive, Runner, Workspaces};
 use serde_json::{Value, json};
 
 use crate::discovery::Skills;
@@ -26,18 +27,21 @@ pub(crate) fn agent(folder: &Path, store: Arc<dyn SessionStore>) -> Result<Agent
     let skills = Skills::generate(SKILLS, &folder.join("skills"))?;
     let workspaces = Workspaces::open(&folder.join("workspaces"), &folder.join("content"))?;
     let firmness = Firmness { require_full: false, degrade: false };
+    let runner = Runner {
+        workspaces: workspaces.clone(),
+        artifacts: Arc::new(MemoryStore::new()),
+        executor: LocalExecutor::Sandbox(firmness).into(),
+    };
     Ok(Agent {
         name: "default".to_owned(),
         model_name: "scripted".to_owned(),
         model: Arc::new(Scripted::from_text("")?),
         library: Arc::new(Folders::new(skills.roots)),
         sessions: store,
-        texts: Arc::new(StagedTexts::new(workspaces.clone())),
-        runner: Runner {
-            workspaces,
-            artifacts: Arc::new(MemoryStore::new()),
-            executor: LocalExecutor::Sandbox(firmness).into(),
-        },
+        texts: Arc::new(StagedTexts::new(workspaces)),
+        programs: Arc::new(Interactive::new(runner.clone(), InteractiveOptions::default())),
+        runner,
+        host: None,
         settings: AgentSettings::default(),
     })
 }

@@ -7,10 +7,11 @@ use metier_model::{Model, ModelError};
 use metier_sandbox::Stream;
 use metier_session::content::{Attachment, Call};
 use metier_session::{DeltaError, Event, SessionError, SessionStore};
-use metier_workspace::Runner;
+use metier_workspace::{Interactive, Runner};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::host::Host;
 use crate::library::Library;
 use crate::prompt::PromptSettings;
 use crate::texts::{TextError, Texts};
@@ -89,6 +90,10 @@ pub struct Agent {
     pub sessions: Arc<dyn SessionStore>,
     /// What runs commands.
     pub runner: Runner,
+    /// Programs that commands left running.
+    pub programs: Arc<Interactive>,
+    /// What commands on the host depend on; without it none runs there.
+    pub host: Option<Host>,
     /// The text of skills.
     pub texts: Arc<dyn Texts>,
     /// What holds for its turns.

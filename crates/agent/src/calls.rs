@@ -1,6 +1,8 @@
 //! Running the calls of a reply: lookups one after the other, commands beside each other, results in the
 //! order of the calls.
 
+use std::sync::Arc;
+
 use futures_util::StreamExt;
 use futures_util::stream;
 use metier_model::ToolSpec;
@@ -12,7 +14,7 @@ use metier_workspace::SessionKey;
 use serde_json::{Value, json};
 use tracing::{Instrument, Span};
 
-use crate::agent::{Agent, AgentError, Progress};
+use crate::agent::{Agent, AgentError, Progress, Watcher};
 use crate::choice::{NONE, NOTHING_LOADED, is_none};
 use crate::draft::Draft;
 use crate::fence::{self, Code};
@@ -20,6 +22,7 @@ use crate::prompt;
 use crate::spans;
 use crate::stop::Stop;
 use crate::thread::Thread;
+use crate::tools::process::process;
 use crate::tools::read::{Shelves, read};
 use crate::tools::run::Prepared;
 use crate::tools::specs::name;
@@ -37,7 +40,8 @@ enum Plan {
 /// The calls of one reply, with what they share.
 struct Round<'a> {
     agent: &'a Agent,
-    thread: &'a Thread,
+    key: metier_session::SessionKey,
+    watcher: Watcher,
     snapshot: &'a Snapshot,
     runs: Runs,
     tools: Vec<ToolSpec>,
@@ -53,18 +57,28 @@ impl Agent {
         stop: &Stop,
     ) -> Result<(), AgentError> {
         let snapshot = self.library.snapshot();
-        let round = Round {
-            agent: self,
-            thread,
-            snapshot: &snapshot,
-            runs: self.runs(thread),
-            tools: prompt::tools_of(&thread.opening),
-            stop,
-        };
-        let answers = round.answer(&calls).await?;
+        let tools = prompt::tools_of(&thread.opening);
+        let round = Round { tools, ..Round::new(self, thread, &snapshot, stop) };
+        let answers = round.answer(thread, &calls).await?;
         let responses = calls.iter().zip(answers).map(|(call, answer)| self.response(call, answer));
         let responses = responses.collect();
         Ok(thread.append(responses).await?)
+    }
+
+    /// Runs a call that a person made.
+    pub(crate) async fn run_dispatched(
+        &self,
+        thread: &mut Thread,
+        call: &Call,
+        stop: &Stop,
+    ) -> Result<Answer, AgentError> {
+        let snapshot = self.library.snapshot();
+        let round = Round::new(self, thread, &snapshot, stop);
+        // Who calls a skill by its name need not have it loaded first.
+        let runs = Runs { load_first: false, ..round.runs.clone() };
+        let round = Round { runs, tools: prompt::tools_of(&thread.opening), ..round };
+        let answers = round.answer(thread, std::slice::from_ref(call)).await?;
+        Ok(answers.into_iter().next().unwrap_or_default())
     }
 
     /// Runs the code of a reply and writes down what came of it.
@@ -78,9 +92,7 @@ impl Agent {
         let arguments = json!({ "command": code.text }).to_string();
         let call = Call { name: fence::CAUSE.to_owned(), arguments, ..Call::default() };
         let snapshot = self.library.snapshot();
-        let runs = self.runs(thread);
-        let tools = Vec::new();
-        let round = Round { agent: self, thread, snapshot: &snapshot, runs, tools, stop };
+        let round = Round::new(self, thread, &snapshot, stop);
         thread.tell(&Progress::Started(&call));
         let draft = Draft::new(self, thread, &Delta::new());
         let answer = match round.runs.prepare_code(code, &self.situation(&draft, &snapshot)) {
@@ -147,14 +159,27 @@ impl Agent {
     }
 }
 
-impl Round<'_> {
+impl<'a> Round<'a> {
+    /// A round in which the model has no tools.
+    fn new(agent: &'a Agent, thread: &Thread, snapshot: &'a Snapshot, stop: &'a Stop) -> Self {
+        Self {
+            agent,
+            key: thread.at.key.clone(),
+            watcher: thread.watcher(),
+            snapshot,
+            runs: agent.runs(thread),
+            tools: Vec::new(),
+            stop,
+        }
+    }
+
     /// The answers to calls, in their order.
-    async fn answer(&self, calls: &[Call]) -> Result<Vec<Answer>, AgentError> {
+    async fn answer(&self, thread: &mut Thread, calls: &[Call]) -> Result<Vec<Answer>, AgentError> {
         let mut prepared = Vec::new();
-        let mut draft = Draft::new(self.agent, self.thread, &Delta::new());
+        let mut draft = Draft::new(self.agent, thread, &Delta::new());
         for call in calls {
-            self.thread.tell(&Progress::Started(call));
-            let span = spans::tool(call, &self.thread.at.key, self.has_tool(&call.name));
+            thread.tell(&Progress::Started(call));
+            let span = spans::tool(call, &self.key, self.has_tool(&call.name));
             let plan = self.plan(call, &draft).instrument(span.clone()).await;
             match plan.unwrap_or_else(|why| Plan::Answered(Box::new(Answer::error(why)))) {
                 Plan::Answered(answer) => {
@@ -200,6 +225,7 @@ impl Round<'_> {
             name::READ_FILE | name::READ => {
                 read(&call.name, &arguments, self.shelves(), &at).await?
             }
+            name::PROCESS => process(&arguments, &self.agent.programs, &self.runs.key).await?,
             name::RUN => return Ok(Plan::Run(Box::new(self.runs.prepare(&arguments, &at)?))),
             name::EXEC => return Ok(Plan::Run(Box::new(self.runs.prepare_exec(&arguments, &at)?))),
             other => self.unknown_tool(other),
@@ -251,11 +277,13 @@ impl Round<'_> {
             return Ok(answer);
         }
         let cancel = Cancel::new()?;
-        let (watcher, told) = (self.thread.watcher(), call.clone());
+        let (watcher, told) = (Arc::clone(&self.watcher), call.clone());
         let live = Box::new(move |stream, bytes: &[u8]| {
             watcher(&Progress::Output(&told, stream, bytes));
         });
-        let running = self.runs.run(prepared, live, cancel.clone()).instrument(span.clone());
+        let programs = &self.agent.programs;
+        let running = self.runs.run(prepared, programs, live, cancel.clone());
+        let running = running.instrument(span.clone());
         let answer = self.stop.cancelling(&cancel, running).await;
         spans::answered(&span, &answer);
         Ok(answer)

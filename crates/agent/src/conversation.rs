@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::block::{self, DocText};
+use crate::dispatch;
 use crate::fence;
 use crate::shelf::{Selection, Shelf};
 use crate::shown::Window;
@@ -24,6 +25,8 @@ pub(crate) const LOADED_CONTEXT: &str = "Loaded skill context:";
 pub(crate) const ATTACHED: &str = "\n\nAttached files:\n";
 /// Begins what came of the code in a reply.
 const CODE_RESULT: &str = "Result of the code in your reply:";
+/// Begins what came of a command that a person gave to a tool.
+const COMMAND_RESULT: &str = "Result of that command, which the user ran without you:";
 /// Begins a message that stands for older ones.
 const SUMMARY: &str = "Summary of the conversation so far:";
 
@@ -131,6 +134,10 @@ impl Sources<'_> {
             Content::StateUpdate(update) if update.cause == fence::CAUSE => {
                 let text = update.text.as_deref().unwrap_or_default();
                 messages.push(Message::user(format!("{CODE_RESULT}\n\n{text}")));
+            }
+            Content::StateUpdate(update) if update.cause == dispatch::CAUSE => {
+                let text = update.text.as_deref().unwrap_or_default();
+                messages.push(Message::user(format!("{COMMAND_RESULT}\n\n{text}")));
             }
             Content::StateUpdate(update) => {
                 messages.extend(update.text.clone().map(Message::System));

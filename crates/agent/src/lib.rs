@@ -3,6 +3,8 @@
 //! - [`prompt`] makes the beginning of a session, [`conversation`] every request that follows from its
 //!   events, with the text of skills where [`shown`] says it stands.
 //! - [`turn`] says what has to happen next; [`Agent::run`] does it; [`tools`] are what a model can call.
+//! - [`host`] decides about commands on the host, and runs what was allowed.
+//! - [`dispatch`] gives a command of a person to a tool.
 //! - [`fence`] finds code in a reply, for those who want it run.
 //! - [`offline`] is a model that needs no network.
 //! - [`measure`] says what requests cost, and how much of them a provider's cache has.
@@ -18,9 +20,11 @@ pub mod changes;
 mod choice;
 mod compact;
 pub mod conversation;
+pub mod dispatch;
 mod draft;
 pub mod fence;
 pub mod folders;
+pub mod host;
 pub mod library;
 pub mod measure;
 pub mod offline;
@@ -36,7 +40,9 @@ pub mod tools;
 pub mod turn;
 
 pub use agent::{Agent, AgentError, AgentSettings, LoadMode, LoadRequest, Outcome, Progress, Task};
+pub use dispatch::Dispatch;
 pub use folders::Folders;
+pub use host::{Approver, Host};
 pub use library::{Library, LibraryError};
 pub use stop::{Stop, Stopper, stop};
 pub use turn::Ending;

@@ -78,7 +78,7 @@ impl Agent {
         spans::turn(self, key, turn).await
     }
 
-    async fn open(
+    pub(crate) async fn open(
         &self,
         key: &SessionKey,
         snapshot: &Snapshot,
@@ -95,7 +95,7 @@ impl Agent {
     }
 
     /// Answers calls that were under way when the program ended.
-    async fn close_open_calls(&self, thread: &mut Thread) -> Result<(), AgentError> {
+    pub(crate) async fn close_open_calls(&self, thread: &mut Thread) -> Result<(), AgentError> {
         let step = turn::next(last_turn(&thread.events), &self.settings.limits);
         let (Step::RunTools(calls) | Step::RefuseTools(calls, _)) = step else { return Ok(()) };
         let answers = calls.iter().map(|call| (call, Answer::error(INTERRUPTED)));

@@ -13,6 +13,7 @@ use metier_session::content::{AssistantMessage, Call, StateUpdate, ToolResponse}
 use metier_session::{Content, Event};
 use serde_json::Value;
 
+use crate::dispatch;
 use crate::fence::{self, Code, code_of};
 use crate::tools::answer::is_unknown_tool;
 
@@ -134,6 +135,9 @@ pub fn next(events: &[Event], limits: &TurnLimits) -> Step {
             Content::StateUpdate(update) if update.cause == fence::CAUSE => {
                 turn.ran(update);
             }
+            Content::StateUpdate(update) if update.cause == dispatch::CAUSE => {
+                turn.is_dispatched = true;
+            }
             _ => {}
         }
     }
@@ -156,6 +160,8 @@ struct Turn<'a> {
     /// Replies in a row of which no call met a tool.
     unknown: usize,
     met_a_tool: bool,
+    /// Whether what the person said was for a tool, and the tool has answered.
+    is_dispatched: bool,
     /// Whether the code of the last reply was run.
     has_run: bool,
     /// The code that was run last, what came of it, and how often that was so in a row.
@@ -204,6 +210,9 @@ impl<'a> Turn<'a> {
 
     fn next(&self, limits: &TurnLimits) -> Step {
         let Some(reply) = self.reply else {
+            if self.is_dispatched {
+                return Step::Done(Ending::Answered);
+            }
             return Step::AskModel { is_last: limits.requests <= 1 };
         };
         let over = self.over(limits);

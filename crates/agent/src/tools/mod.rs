@@ -5,6 +5,7 @@
 
 pub mod answer;
 pub mod knowledge;
+pub(crate) mod process;
 pub mod read;
 pub mod run;
 pub mod specs;

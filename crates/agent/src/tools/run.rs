@@ -2,9 +2,12 @@
 //!
 //! A call is prepared in the order of calls, when it is known what is loaded, and runs beside others.
 
+use std::collections::BTreeMap;
+
 use metier_sandbox::Cancel;
 use metier_workspace::executor::{Live, Network};
 use metier_workspace::grant::Asked;
+use metier_workspace::interactive::{Interactive, Size, StartOptions, Waiting};
 use metier_workspace::request::RunRequest;
 use metier_workspace::{RunOrder, RunSettings, Runner, SessionKey, Tree};
 use serde::Deserialize;
@@ -13,6 +16,7 @@ use serde_json::Value;
 use crate::fence::Code;
 use crate::tools::answer::{Answer, arguments};
 use crate::tools::knowledge::Situation;
+use crate::tools::process::waiting;
 use crate::tools::specs::name;
 
 /// The variable in which code of a reply is handed over.
@@ -35,6 +39,8 @@ pub struct Prepared {
     order: RunOrder,
     digests: Vec<(String, String)>,
     warnings: Vec<String>,
+    /// How it begins if it is left running and talked to.
+    talk: Option<StartOptions>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -44,7 +50,15 @@ struct ExecArguments {
     #[serde(default)]
     cwd: Option<String>,
     #[serde(default)]
+    env: BTreeMap<String, String>,
+    #[serde(default)]
     timeout: Option<f64>,
+    #[serde(default)]
+    background: bool,
+    #[serde(default)]
+    pty: bool,
+    #[serde(default)]
+    yield_ms: Option<u64>,
 }
 
 impl Runs {
@@ -74,8 +88,14 @@ impl Runs {
     ///
     /// Why it cannot be run, in words for the model.
     pub fn prepare_exec(&self, given: &Value, at: &Situation<'_>) -> Result<Prepared, String> {
-        let ExecArguments { command, cwd, timeout } = arguments(given, name::EXEC)?;
-        self.prepare_free(RunRequest { command, cwd, timeout, ..RunRequest::default() }, at)
+        let ExecArguments { command, cwd, env, timeout, background, pty, yield_ms } =
+            arguments(given, name::EXEC)?;
+        let request = RunRequest { command, cwd, env, timeout, ..RunRequest::default() };
+        let talk = (background || pty).then(|| StartOptions {
+            terminal: pty.then(Size::default),
+            waiting: waiting(yield_ms, Waiting::FIRST),
+        });
+        Ok(Prepared { talk, ..self.prepare_free(request, at)? })
     }
 
     /// Prepares code of a reply, with every skill there.
@@ -121,21 +141,38 @@ impl Runs {
     fn order(&self, request: RunRequest, trees: Vec<Tree>, settings: RunSettings) -> Prepared {
         let digests = trees.iter().map(|tree| (tree.name.clone(), tree.digest.clone())).collect();
         let order = RunOrder { key: self.key.clone(), request, trees, settings };
-        Prepared { order, digests, warnings: Vec::new() }
+        Prepared { order, digests, warnings: Vec::new(), talk: None }
     }
 
-    /// Runs what was prepared.
-    pub async fn run(&self, prepared: Prepared, live: Live, cancel: Cancel) -> Answer {
-        let Prepared { order, digests, warnings } = prepared;
-        match self.runner.run(order, live, cancel).await {
-            Ok(mut output) => {
-                output.warnings.extend(warnings);
-                // A command that fails is a result like any other.
-                let mut answer = Answer::json(&output);
+    /// Runs what was prepared, or leaves it running among the programs.
+    pub async fn run(
+        &self,
+        prepared: Prepared,
+        programs: &Interactive,
+        live: Live,
+        cancel: Cancel,
+    ) -> Answer {
+        let Prepared { order, digests, warnings, talk } = prepared;
+        let answer = match talk {
+            Some(options) => {
+                let started = programs.start(order, options).await;
+                started.map(|progress| Answer::json(&progress)).map_err(|error| error.to_string())
+            }
+            None => self.runner.run(order, live, cancel).await.map_or_else(
+                |error| Err(error.to_string()),
+                |mut output| {
+                    output.warnings.extend(warnings);
+                    // A command that fails is a result like any other.
+                    Ok(Answer::json(&output))
+                },
+            ),
+        };
+        match answer {
+            Ok(mut answer) => {
                 answer.digests.extend(digests);
                 answer
             }
-            Err(error) => Answer::error(error.to_string()),
+            Err(why) => Answer::error(why),
         }
     }
 }

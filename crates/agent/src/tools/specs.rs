@@ -42,6 +42,8 @@ pub mod name {
     pub const READ: &str = "read";
     /// Runs a command, in the set with files.
     pub const EXEC: &str = "exec";
+    /// Talks to a program that `exec` left running.
+    pub const PROCESS: &str = "process";
 }
 
 impl ToolSet {
@@ -51,7 +53,7 @@ impl ToolSet {
             Self::Full => vec![load(), select_docs(), list_docs(), search(), run(), read_file()],
             Self::Knowledge => vec![load(), select_docs(), list_docs(), search(), read_file()],
             Self::Single => vec![skill(catalog)],
-            Self::Files => vec![read(), exec()],
+            Self::Files => vec![read(), exec(), process()],
         }
     }
 }
@@ -211,9 +213,30 @@ fn exec() -> ToolSpec {
             &json!({
                 "command": { "type": "string" },
                 "cwd": { "type": "string" },
+                "env": { "type": "object", "additionalProperties": { "type": "string" } },
                 "timeout": { "type": "number", "description": "seconds" },
+                "background": { "type": "boolean", "description": "leave it running; see process" },
+                "pty": { "type": "boolean", "description": "with a terminal, to talk to it" },
+                "yield_ms": { "type": "integer", "description": "wait for first output" },
             }),
             &["command"],
+        ),
+    )
+}
+
+fn process() -> ToolSpec {
+    spec(
+        name::PROCESS,
+        "Look at, type into or end a program that exec left running.",
+        object(
+            &json!({
+                "action": { "enum": ["list", "poll", "write", "kill"] },
+                "session_id": { "type": "string" },
+                "chars": { "type": "string", "description": "what to type" },
+                "submit": { "type": "boolean", "description": "and a newline" },
+                "yield_ms": { "type": "integer" },
+            }),
+            &["action"],
         ),
     )
 }

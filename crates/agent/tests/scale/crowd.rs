@@ -13,7 +13,8 @@ use metier_model::{Model, ModelError, Replies, Request, Scripted};
 use metier_session::{Content, Event, SessionStore, SqliteStore};
 use metier_workspace::artifact::MemoryStore as Artifacts;
 use metier_workspace::executor::{Firmness, LocalExecutor};
-use metier_workspace::{Runner, Workspaces};
+use metier_workspace::interactive::InteractiveOptions;
+use metier_workspace::{Interactive, Runner, Workspaces};
 
 use crate::member::{Member, TASKS, strangers};
 
@@ -45,18 +46,21 @@ impl Crowd {
         let store: Arc<dyn SessionStore> =
             Arc::new(SqliteStore::open(&place("metier.db")).unwrap());
         let firmness = Firmness { require_full: false, degrade: false };
+        let runner = Runner {
+            workspaces: workspaces.clone(),
+            artifacts: Arc::new(Artifacts::new()),
+            executor: LocalExecutor::Sandbox(firmness).into(),
+        };
         let agent = Agent {
             name: "default".to_owned(),
             model_name: "scripted".to_owned(),
             model: Arc::new(Scripted::from_text("").unwrap()),
             library: Arc::new(Folders::new([place("skills")])),
             sessions: Arc::clone(&store),
-            texts: Arc::new(StagedTexts::new(workspaces.clone())),
-            runner: Runner {
-                workspaces,
-                artifacts: Arc::new(Artifacts::new()),
-                executor: LocalExecutor::Sandbox(firmness).into(),
-            },
+            texts: Arc::new(StagedTexts::new(workspaces)),
+            programs: Arc::new(Interactive::new(runner.clone(), InteractiveOptions::default())),
+            runner,
+            host: None,
             settings: AgentSettings::default(),
         };
         Self { agent, store }

@@ -6,14 +6,17 @@ use std::sync::Arc;
 
 use metier_agent::agent::{AgentSettings, Watcher, unwatched};
 use metier_agent::texts::StagedTexts;
-use metier_agent::{Agent, AgentError, Folders, Library, LibraryError, Outcome, Task, stop};
+use metier_agent::{
+    Agent, AgentError, Dispatch, Folders, Library, LibraryError, Outcome, Task, stop,
+};
 use metier_model::{Message, Model, ReplyPart, Request, Scripted};
 use metier_session::content::Attachment;
 use metier_session::{Content, Event, MemoryStore, NewEvent, SessionKey, SessionStore};
 use metier_skill::library::{Entry, Snapshot};
 use metier_workspace::artifact::MemoryStore as Artifacts;
 use metier_workspace::executor::{Firmness, LocalExecutor};
-use metier_workspace::{RunSettings, Runner, Tree, Workspaces};
+use metier_workspace::interactive::InteractiveOptions;
+use metier_workspace::{Interactive, RunSettings, Runner, Tree, Workspaces};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -127,18 +130,21 @@ impl Bench {
     fn agent(&self, model: Arc<dyn Model>) -> Agent {
         let workspaces = self.workspaces();
         let firmness = Firmness { require_full: false, degrade: false };
+        let runner = Runner {
+            workspaces: workspaces.clone(),
+            artifacts: Arc::new(Artifacts::new()),
+            executor: LocalExecutor::Sandbox(firmness).into(),
+        };
         Agent {
             name: "default".to_owned(),
             model_name: model.name().to_owned(),
             model,
             library: self.library(),
             sessions: Arc::clone(&self.store),
-            texts: Arc::new(StagedTexts::new(workspaces.clone())),
-            runner: Runner {
-                workspaces,
-                artifacts: Arc::new(Artifacts::new()),
-                executor: LocalExecutor::Sandbox(firmness).into(),
-            },
+            texts: Arc::new(StagedTexts::new(workspaces)),
+            programs: Arc::new(Interactive::new(runner.clone(), InteractiveOptions::default())),
+            runner,
+            host: None,
             settings: self.settings.clone(),
         }
     }
@@ -159,6 +165,13 @@ impl Bench {
     ) -> Result<Outcome, AgentError> {
         let (_stopper, stop) = stop();
         wait(self.agent(model).run(&self.key, task, watcher, &stop))
+    }
+
+    /// Gives a command of a person to a tool, with an agent of its own.
+    pub(crate) fn dispatch(&self, dispatch: Dispatch) -> Result<Outcome, AgentError> {
+        let model = Arc::new(Scripted::from_text("").expect("a script"));
+        let (_stopper, stop) = stop();
+        wait(self.agent(model).dispatch(&self.key, dispatch, unwatched(), &stop))
     }
 
     /// Goes on with what was interrupted, with an agent of its own, as after a restart.

@@ -4,6 +4,7 @@
 mod answers;
 mod bench;
 mod chance;
+mod direct;
 mod flows;
 mod lasting;
 mod offline;
@@ -22,6 +23,7 @@ fn main() {
     let tests = [
         answers::TESTS,
         chance::TESTS,
+        direct::TESTS,
         flows::TESTS,
         lasting::TESTS,
         offline::TESTS,

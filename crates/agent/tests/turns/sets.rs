@@ -20,14 +20,14 @@ pub(crate) const TESTS: &[Test] = &[
     ("sets::a_minimal_prompt_has_no_section_about_skills", minimal),
 ];
 
-fn with(tools: ToolSet) -> Bench {
+pub(crate) fn with(tools: ToolSet) -> Bench {
     let mut bench = Bench::new();
     bench.settings.prompt.tools = tools;
     bench
 }
 
 /// The results in a request, in their order, with whether they are errors.
-fn results(request: &Request) -> Vec<(String, bool)> {
+pub(crate) fn results(request: &Request) -> Vec<(String, bool)> {
     let result = |message: &Message| match message {
         Message::ToolResult { text, is_error, .. } => Some((text.clone(), *is_error)),
         _ => None,
@@ -36,7 +36,10 @@ fn results(request: &Request) -> Vec<(String, bool)> {
 }
 
 /// What came of calls, made one after the other.
-fn outcomes(bench: &Bench, made: &[(&str, Value)]) -> Result<Vec<(String, bool)>, Failed> {
+pub(crate) fn outcomes(
+    bench: &Bench,
+    made: &[(&str, Value)],
+) -> Result<Vec<(String, bool)>, Failed> {
     let script: String = made.iter().map(|call| calls(std::slice::from_ref(call))).collect();
     let done = bench.say("Look.", &(script + &text("Done.")));
     done.outcome?;

@@ -1,0 +1,101 @@
+//! A command that a person gives to a tool directly, without a model.
+//!
+//! A skill may say that its slash command is for a tool. What the person wrote then goes to that tool through
+//! the same gate as a model's call. The transcript has what was said and what came of it, and no call that
+//! nobody made.
+
+use metier_session::content::{Call, StateUpdate};
+use metier_session::{Content, NewEvent, SessionKey};
+use serde_json::{Value, json};
+
+use crate::agent::{Agent, AgentError, LoadRequest, Outcome, Task, Watcher};
+use crate::fence::STRUCTURED;
+use crate::spans;
+use crate::stop::Stop;
+use crate::tools::specs::name;
+use crate::turn::{Ending, last_turn};
+
+/// Why an event is there that says what came of a command.
+pub const CAUSE: &str = "command";
+
+/// What a person gives to a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dispatch {
+    /// What the person wrote, whole.
+    pub text: String,
+    /// The command, as it is called in a chat.
+    pub command: String,
+    /// The skill whose command it is.
+    pub skill: String,
+    /// The tool.
+    pub tool: String,
+    /// What is for the tool, as it was written.
+    pub arguments: String,
+}
+
+impl Dispatch {
+    /// The call, as if a model had made it.
+    fn call(&self) -> Call {
+        let arguments = match self.tool.as_str() {
+            name::RUN => json!({ "skill": self.skill, "command": self.arguments }),
+            name::EXEC => json!({ "command": self.arguments }),
+            _ => json!({
+                "command": self.arguments,
+                "commandName": self.command,
+                "skillName": self.skill,
+            }),
+        };
+        let arguments = arguments.to_string();
+        Call { id: "command".to_owned(), name: self.tool.clone(), arguments, ..Call::default() }
+    }
+}
+
+impl Agent {
+    /// Gives a command to a tool; the model is not asked.
+    ///
+    /// # Errors
+    ///
+    /// When the session cannot be read or written. What the tool says is no error, whatever it is.
+    pub async fn dispatch(
+        &self,
+        key: &SessionKey,
+        dispatch: Dispatch,
+        watcher: Watcher,
+        stop: &Stop,
+    ) -> Result<Outcome, AgentError> {
+        let turn = async {
+            let snapshot = self.library.snapshot();
+            let mut thread = self.open(key, &snapshot, watcher).await?;
+            self.close_open_calls(&mut thread).await?;
+            // What is hidden from models can only be used once a person has loaded it.
+            let entry = snapshot.find(&dispatch.skill);
+            let is_hidden = entry.is_some_and(|entry| !entry.manifest.invocation.by_model);
+            let load = LoadRequest { skill: dispatch.skill.clone(), ..LoadRequest::default() };
+            let loads = is_hidden.then_some(load).into_iter().collect();
+            let task = Task { text: dispatch.text.clone(), loads, ..Task::default() };
+            let message = self.begin(&thread, task, &snapshot)?;
+            thread.append(message).await?;
+            let call = dispatch.call();
+            let answer = self.run_dispatched(&mut thread, &call, stop).await?;
+            let mut update = StateUpdate {
+                cause: CAUSE.to_owned(),
+                text: Some(answer.text.clone()),
+                ..StateUpdate::default()
+            };
+            update.extra.insert("tool".to_owned(), Value::String(dispatch.tool));
+            update.extra.insert("is_error".to_owned(), Value::Bool(answer.is_error));
+            if !answer.structured.is_null() {
+                update.extra.insert(STRUCTURED.to_owned(), answer.structured);
+            }
+            let mut event = NewEvent::new(&self.name, Content::StateUpdate(update));
+            for (skill, digest) in &answer.digests {
+                event = event.with_digest(skill, digest);
+            }
+            thread.append(vec![event]).await?;
+            let ending = if stop.is_stopped() { Ending::Stopped } else { Ending::Answered };
+            let events = last_turn(&thread.events).to_vec();
+            Ok(Outcome { ending, text: answer.text, events })
+        };
+        spans::turn(self, key, turn).await
+    }
+}

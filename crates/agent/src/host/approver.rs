@@ -1,0 +1,70 @@
+//! Who decides about commands on the host, and what is asked.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use metier_approval::{Approved, Pinned, Policy};
+use metier_skill::library::Snapshot;
+use serde::{Deserialize, Serialize};
+
+/// Decides about commands on the host.
+///
+/// It is implemented by the command line, which has a person before it or not, and by programs that have
+/// their own way to ask. What it says holds for one command; nothing is cached here.
+#[async_trait]
+pub trait Approver: fmt::Debug + Send + Sync {
+    /// What people allow an agent with these skills, as it is now.
+    ///
+    /// # Errors
+    ///
+    /// Why nobody knows, in words for a person. Nothing runs then.
+    async fn policy(&self, agent: &str, skills: &Snapshot) -> Result<Policy, String>;
+
+    /// Asks a person. None if there is nobody who can answer.
+    async fn ask(&self, question: &Question) -> Option<Decision>;
+
+    /// Keeps commands that were allowed for good.
+    ///
+    /// # Errors
+    ///
+    /// Why they cannot be kept, in words for a person.
+    async fn remember(&self, agent: &str, commands: &[Pinned]) -> Result<(), String>;
+
+    /// Notes that what people allowed, by its ids, was used for a command.
+    async fn used(&self, ids: &[&str], command: &str);
+}
+
+/// What a person is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// What it is known by.
+    pub id: String,
+    /// Who wants to run the command.
+    pub agent: String,
+    /// Through which tool.
+    pub tool: String,
+    /// The command as it was written.
+    pub command: String,
+    /// Why a person has to decide.
+    pub reason: String,
+    /// What would run, program by program; else a shell would be given the command.
+    pub plan: Option<Approved>,
+    /// Where it would start.
+    pub directory: String,
+    /// Variables that the call sets for it.
+    pub variables: Vec<(String, String)>,
+    /// What would be kept if it were allowed for good; none where that cannot be.
+    pub offer: Option<Vec<Pinned>>,
+}
+
+/// What a person decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// It may run, this once.
+    Once,
+    /// It may run, now and whenever it is exactly the same.
+    Always,
+    /// It may not run.
+    Deny,
+}

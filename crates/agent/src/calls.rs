@@ -290,11 +290,9 @@ impl<'a> Round<'a> {
     }
 }
 
-/// The arguments of a call; none are no arguments.
+/// The arguments of a call. A call without any text for them was cut off: those of a whole reply have
+/// at least an empty object.
 fn arguments_of(call: &Call) -> Result<Value, String> {
-    if call.arguments.trim().is_empty() {
-        return Ok(json!({}));
-    }
     serde_json::from_str(&call.arguments).map_err(|error| {
         format!("the arguments of {} are not JSON: {error}; call it again", call.name)
     })

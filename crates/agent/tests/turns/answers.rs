@@ -14,6 +14,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("answers::lines_after_the_end_are_said_not_to_be_there", after_the_end),
     ("answers::a_missing_field_is_called_as_in_the_tool", missing_field),
     ("answers::an_unknown_tool_is_unknown_whatever_its_arguments", unknown_tool),
+    ("answers::a_call_that_was_cut_off_before_its_arguments_is_not_made", cut_off),
     ("answers::a_skill_called_as_a_tool_is_loaded_as_its_set_does", skill_as_tool),
     ("answers::a_skill_whose_text_is_above_is_active_in_the_next_turn_too", active_again),
     ("answers::scores_have_two_places", scores),
@@ -72,6 +73,24 @@ fn unknown_tool() -> Result<(), Failed> {
         _ => None,
     });
     assert!(told.is_some_and(|told| told.contains("skill_load")), "{told:?}");
+    Ok(())
+}
+
+fn cut_off() -> Result<(), Failed> {
+    let bench = Bench::new();
+    let told = |stop: &str| -> Result<Option<(String, bool)>, Failed> {
+        let reply = json!({ "calls": [{ "name": "skill_search", "arguments": "" }], "stop": stop });
+        let done = bench.say("Look.", &(reply.to_string() + "\n" + &text("Done.")));
+        let mut events = done.outcome?.events.into_iter();
+        Ok(events.find_map(|event| match event.content {
+            Content::ToolResponse(response) => Some((response.text, response.is_error)),
+            _ => None,
+        }))
+    };
+    let (whole, _) = told("calls")?.ok_or("no answer")?;
+    assert!(whole.contains("missing field"), "{whole}");
+    let (cut, is_error) = told("length")?.ok_or("no answer")?;
+    assert!(is_error && cut.starts_with("the arguments of skill_search are not JSON"), "{cut}");
     Ok(())
 }
 

@@ -118,8 +118,11 @@ impl Decoder {
             to.opaque(key, block.to_string());
         }
         if let Some(arguments) = self.early.remove(&key) {
-            if !to.has_arguments(key) {
-                to.arguments(key, if arguments.is_empty() { "{}" } else { &arguments });
+            // Every call begins with an empty object. Whether that is all is known at the end of the
+            // reply: it may have been cut off here.
+            let is_empty = |c: char| c.is_ascii_whitespace() || matches!(c, '{' | '}');
+            if !to.has_arguments(key) && !arguments.chars().all(is_empty) {
+                to.arguments(key, &arguments);
             }
             to.finish_call(key);
         }

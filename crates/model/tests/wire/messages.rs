@@ -22,7 +22,6 @@ fn thoughts_keep_their_signatures_and_calls_their_arguments() {
     + arguments 0 {"skill": "csv
     + arguments 0 -stats"}
     + call 1 toolu_01B skill_list
-    + arguments 1 {}
     thought "Two calls." {"type":"thinking","thinking":"Two calls.","signature":"EqQBCgIYAhIM/+=="}
     text "Let me look."
     call toolu_01A skill_load {"skill": "csv-stats"}
@@ -58,6 +57,15 @@ fn a_call_that_was_cut_off_is_not_completed() {
     call toolu_01A skill_run {"command": "cat >a <<E
     stop Length; tokens in 4408 (cached 4096, written 300) out 8192 (thought 0); msg_01X claude-sonnet-4-5-20250929
     "#);
+}
+
+#[test]
+fn a_call_that_was_cut_off_before_its_arguments_has_none() {
+    insta::assert_snapshot!(replay("messages/length-early.sse"), @"
+    + call 0 toolu_01A skill_run
+    call toolu_01A skill_run 
+    stop Length; tokens in 4408 (cached 4096, written 300) out 8192 (thought 0); msg_01X claude-sonnet-4-5-20250929
+    ");
 }
 
 #[test]

@@ -8,11 +8,11 @@ pub const MAX_OPENING_BYTES: usize = 4 * 1024 * 1024;
 /// Most events of one append. A turn appends a few.
 pub const MAX_APPEND_EVENTS: usize = 1000;
 /// Most bytes of one append, which is held in memory until it is on disk.
-pub const MAX_APPEND_BYTES: usize = 16 * 1024 * 1024;
+pub(crate) const MAX_APPEND_BYTES: usize = 16 * 1024 * 1024;
 /// Longest name of an author in bytes.
-pub const MAX_AUTHOR_BYTES: usize = 1024;
+pub(crate) const MAX_AUTHOR_BYTES: usize = 1024;
 /// Largest state of a session in bytes of names and values. It is read before every request.
-pub const MAX_STATE_BYTES: usize = 1024 * 1024;
+pub(crate) const MAX_STATE_BYTES: usize = 1024 * 1024;
 /// Most events or sessions of one page.
 pub const MAX_PAGE: usize = 1000;
 /// Bytes of events after which a page ends, so that one of large events fits into memory too.

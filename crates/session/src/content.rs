@@ -67,7 +67,7 @@ pub struct AssistantMessage {
     pub parts: Vec<Part>,
     /// Which model it was.
     pub model: String,
-    /// Why it stopped, in the words of its provider.
+    /// Why it stopped, in words that are the same for all providers, such as `end` or `length`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
     /// Fields of later versions.
@@ -123,7 +123,7 @@ pub struct Text {
 /// Thoughts of a model. Providers sign or encrypt them, so they are kept to the byte.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reasoning {
-    /// The provider that gave them and can read them.
+    /// Who can read them: the format in which they came, such as `messages`.
     pub provider: String,
     /// The JSON that it gave, as text.
     pub json: String,

@@ -48,10 +48,7 @@ mod state;
 mod store;
 mod usage;
 
-pub use bounds::{
-    MAX_APPEND_BYTES, MAX_APPEND_EVENTS, MAX_AUTHOR_BYTES, MAX_EVENT_BYTES, MAX_OPENING_BYTES,
-    MAX_PAGE, MAX_PAGE_BYTES, MAX_STATE_BYTES,
-};
+pub use bounds::{MAX_APPEND_EVENTS, MAX_EVENT_BYTES, MAX_OPENING_BYTES, MAX_PAGE, MAX_PAGE_BYTES};
 pub use content::Content;
 pub use error::SessionError;
 pub use event::{Break, BreakCause, Event, Extra, NewEvent, Stub};

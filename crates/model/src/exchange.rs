@@ -20,7 +20,6 @@ use crate::endpoint::server;
 use crate::error::safe;
 use crate::fault::{Asked, Fault};
 use crate::reading::{Reading, Stopped};
-use crate::retry::asked;
 use crate::secret::without;
 use crate::wire::{Progress, Speech};
 use crate::{Format, Model, ModelError, Provider, Replies, ReplyEvent, Request, Retries, Secret};
@@ -110,6 +109,8 @@ pub(crate) trait Transport: fmt::Debug + Send + Sync {
 pub(crate) trait Incoming: Send {
     fn status(&self) -> u16;
     fn header(&self, name: &str) -> Option<&str>;
+    /// How long the server asks us to wait.
+    fn retry_after(&self) -> Option<Duration>;
     async fn chunk(&mut self) -> Result<Option<Vec<u8>>, NetError>;
     /// The first bytes of what is an error, as far as they come.
     async fn beginning(self: Box<Self>, max_bytes: usize) -> Vec<u8>;
@@ -156,6 +157,10 @@ impl Incoming for Answer {
 
     fn header(&self, name: &str) -> Option<&str> {
         self.header(name)
+    }
+
+    fn retry_after(&self) -> Option<Duration> {
+        self.retry_after()
     }
 
     async fn chunk(&mut self) -> Result<Option<Vec<u8>>, NetError> {
@@ -272,7 +277,7 @@ impl Exchange {
     async fn send(&mut self) -> Result<(Box<Reading>, Box<dyn Incoming>), ModelError> {
         let answer = self.transport.send().await.map_err(|source| self.unreachable(source))?;
         if !(200..300).contains(&answer.status()) {
-            let (status, retry_after) = (answer.status(), asked(|name| answer.header(name)));
+            let (status, retry_after) = (answer.status(), answer.retry_after());
             let fault = Fault::read(&answer.beginning(MAX_ERROR_BYTES).await);
             return Err(fault.judge(Some(status), retry_after, &self.subject.asked()));
         }

@@ -32,7 +32,7 @@ struct Canned {
 #[derive(Clone, Debug)]
 struct CannedAnswer {
     status: u16,
-    retry_after: Option<&'static str>,
+    retry_after: Option<Duration>,
     body: Option<&'static str>,
     silence: Duration,
     /// Whether the connection stays open after the body.
@@ -59,8 +59,12 @@ impl Incoming for CannedAnswer {
         self.status
     }
 
-    fn header(&self, name: &str) -> Option<&str> {
-        self.retry_after.filter(|_| name == "retry-after")
+    fn header(&self, _name: &str) -> Option<&str> {
+        None
+    }
+
+    fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
     }
 
     async fn chunk(&mut self) -> Result<Option<Vec<u8>>, NetError> {
@@ -138,7 +142,7 @@ async fn what_will_not_pass_is_not_tried_again() {
 #[tokio::test(start_paused = true)]
 async fn a_server_that_asks_for_a_pause_gets_it() {
     let started = Instant::now();
-    let limited = CannedAnswer { retry_after: Some("60"), ..answer(429, "") };
+    let limited = CannedAnswer { retry_after: Some(Duration::from_secs(60)), ..answer(429, "") };
     let told = story([limited, answer(200, GREETING)], Retries::STANDARD).await;
     assert!(told.ends_with("done(hello) sent 2"), "{told}");
     let waited = started.elapsed();
@@ -147,7 +151,7 @@ async fn a_server_that_asks_for_a_pause_gets_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_that_is_too_long_is_told_instead() {
-    let limited = CannedAnswer { retry_after: Some("3600"), ..answer(429, "") };
+    let limited = CannedAnswer { retry_after: Some(Duration::from_secs(3600)), ..answer(429, "") };
     let (_, replies) = begin([limited], Retries::STANDARD);
     let error = replies.finish().await.unwrap_err();
     assert_eq!(error.retry_after(), Some(Duration::from_secs(3600)));
@@ -183,7 +187,7 @@ async fn an_error_within_a_stream_is_judged_like_any_other() {
 
 #[tokio::test(start_paused = true)]
 async fn dropping_ends_it_while_it_waits_for_the_next_attempt() {
-    let limited = CannedAnswer { retry_after: Some("60"), ..answer(429, "") };
+    let limited = CannedAnswer { retry_after: Some(Duration::from_secs(60)), ..answer(429, "") };
     let (canned, mut replies) = begin([limited, answer(200, GREETING)], Retries::STANDARD);
     assert!(matches!(replies.next().await, Some(Ok(ReplyEvent::Retrying { .. }))));
     let waiting = tokio::time::timeout(Duration::from_secs(10), replies.next()).await;

@@ -12,6 +12,7 @@ mod download;
 mod error;
 mod location;
 mod post;
+mod retry_after;
 mod roots;
 
 #[cfg(test)]

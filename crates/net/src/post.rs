@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use crate::download::is_redirect;
 use crate::location::{self, host, shown};
-use crate::{Client, NetError, RedirectFault};
+use crate::{Client, NetError, RedirectFault, retry_after};
 
 /// What to send.
 ///
@@ -99,6 +99,11 @@ impl Answer {
     /// The value of a header, if it is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.response.headers().get(name)?.to_str().ok()
+    }
+
+    /// How long the server asks us to wait before the next request, if it does.
+    pub fn retry_after(&self) -> Option<Duration> {
+        retry_after::asked(|name| self.header(name))
     }
 
     /// The next piece of the body, or `None` at its end.

@@ -65,6 +65,7 @@ fn an_error_is_an_answer_with_headers_and_a_bounded_body() {
         let client = Client::new(&ClientOptions::STANDARD).unwrap();
         let answer = client.post(request(&url, Duration::from_secs(60), 1024)).await.unwrap();
         assert_eq!((answer.status(), answer.header("retry-after")), (429, Some("7")));
+        assert_eq!(answer.retry_after(), Some(Duration::from_secs(7)));
         assert_eq!(answer.beginning(8).await, b"too many");
     });
 }

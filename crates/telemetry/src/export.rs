@@ -179,9 +179,7 @@ impl Worker {
         if (200..300).contains(&answer.status()) {
             return Ok(());
         }
-        let retry_after = answer.header("retry-after").and_then(|it| it.trim().parse().ok());
-        let retry_after = retry_after.map(Duration::from_secs);
-        Err(ExportError::Status { status: answer.status(), retry_after })
+        Err(ExportError::Status { status: answer.status(), retry_after: answer.retry_after() })
     }
 }
 

@@ -84,12 +84,17 @@ fn without_spans_nobody_is_asked() {
 
 #[test]
 fn a_receiver_that_asks_for_time_gets_it() {
-    let busy = Reply::status(503).header("Retry-After", "1");
-    let server = receiver([busy, Reply::ok("")]);
-    let (told, took) = send(settings(&server.url("")), 1, LONG);
-    assert_eq!(told, "delivered");
-    assert!(took >= Duration::from_secs(1), "{took:?}");
-    assert_eq!(received(&server), [1, 1]);
+    let seconds = Reply::status(503).header("Retry-After", "1");
+    let date = Reply::status(503)
+        .header("Date", "Sun, 06 Nov 1994 08:49:37 GMT")
+        .header("Retry-After", "Sun, 06 Nov 1994 08:49:38 GMT");
+    for busy in [seconds, date] {
+        let server = receiver([busy, Reply::ok("")]);
+        let (told, took) = send(settings(&server.url("")), 1, LONG);
+        assert_eq!(told, "delivered");
+        assert!(took >= Duration::from_secs(1), "{took:?}");
+        assert_eq!(received(&server), [1, 1]);
+    }
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! The only HTTP client of the project.
 //!
-//! Whatever goes over the network goes through here, so that bounds hold everywhere: every request
-//! has a time limit, every body a size limit, redirects are few and never leave HTTPS, credentials
-//! are never sent on to another address, and nothing is read from the environment. Proxies and addresses are given by the caller.
+//! Whatever goes over the network goes through here, so that bounds hold everywhere: a download has a
+//! time limit, an answer that comes in pieces one for the silence between them, and every body a size
+//! limit. Redirects of downloads are few and never leave HTTPS; a request that carries credentials
+//! follows none. Nothing is read from the environment: proxies and addresses are given by the caller.
 //!
-//! This crate fetches bytes. What they mean, where they are kept and when they are stale is the
-//! business of others.
+//! This crate sends and fetches bytes. What they mean, where they are kept and when they are stale is
+//! the business of others.
 
 mod client;
 mod download;

@@ -316,19 +316,19 @@ fn only_some_urls_are_asked() {
         writeln!(table, "{}", render(&ClientOptions::STANDARD, url)).unwrap();
     }
     insta::assert_snapshot!(table, @r"
-    cannot download from `file:///etc/passwd`
+    cannot ask `file:///etc/passwd`
       because: its scheme `file` is neither http nor https
-    cannot download from `ftp://example.org/a.zip`
+    cannot ask `ftp://example.org/a.zip`
       because: its scheme `ftp` is neither http nor https
-    cannot download from `skills.zip`
+    cannot ask `skills.zip`
       because: it is not a valid URL
-    cannot download from `http://`
+    cannot ask `http://`
       because: it is not a valid URL
-    cannot download from `…@example.org/a.zip`
+    cannot ask `…@example.org/a.zip`
       because: it contains a user name or password
-    cannot download from `…@example.org/a.zip`
+    cannot ask `…@example.org/a.zip`
       because: it contains a user name or password
-    cannot download from ``
+    cannot ask ``
       because: it is not a valid URL
     ");
 }

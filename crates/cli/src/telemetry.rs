@@ -93,6 +93,7 @@ fn start(environment: &Environment, output: Output) -> Option<Telemetry> {
             return None;
         }
     };
+    settings.warnings.iter().for_each(|warning| warn(output, warning));
     let parent = environment.variable("TRACEPARENT").and_then(Parent::parse);
     if parent.is_some_and(|parent| !parent.is_sampled()) {
         return None;

@@ -4,6 +4,15 @@ use reqwest::Url;
 
 use crate::{RedirectFault, UrlFault};
 
+/// Whether an address is one that would be asked.
+///
+/// # Errors
+///
+/// Fails if it is no URL, has another scheme than `http` and `https`, or a user name or password.
+pub fn check_address(address: &str) -> Result<(), UrlFault> {
+    parse(address, None).map(drop)
+}
+
 /// Reads a URL that a person or a server gave; a server's may be relative to the page it is on.
 pub(crate) fn parse(text: &str, base: Option<&Url>) -> Result<Url, UrlFault> {
     let url = Url::options()
@@ -43,8 +52,8 @@ pub(crate) fn host(url: &Url) -> String {
     }
 }
 
-/// The same for text that may not be a URL.
-pub(crate) fn shown_text(text: &str) -> String {
+/// An address as it may be shown, even if it is none: without user name, password, query and fragment.
+pub fn shown_text(text: &str) -> String {
     let address = text.split(['?', '#']).next().unwrap_or_default();
     match address.rsplit_once('@') {
         Some((_, host)) => format!("…@{host}"),

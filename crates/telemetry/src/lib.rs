@@ -24,5 +24,5 @@ mod export_tests;
 
 pub use export::ExportError;
 pub use ids::Parent;
-pub use settings::{Protocol, Settings, SettingsError};
+pub use settings::{EndpointFault, Protocol, Settings, SettingsError, SettingsWarning};
 pub use telemetry::{StartError, Telemetry, Undelivered, start};

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use metier_net::{UrlFault, check_address, shown_text};
 use thiserror::Error;
 
 /// How long an attempt may take when nobody says.
@@ -28,6 +29,8 @@ pub struct Settings {
     pub timeout: Duration,
     /// What is said about this process, such as `service.name`.
     pub resource: Vec<(String, String)>,
+    /// What somebody may have meant otherwise.
+    pub warnings: Vec<SettingsWarning>,
 }
 
 /// The form in which spans are sent.
@@ -39,12 +42,33 @@ pub enum Protocol {
     Json,
 }
 
+/// What is followed, though hardly as it was meant.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SettingsWarning {
+    /// Whether spans are sent is said in other words than the specification has.
+    #[error("`OTEL_SDK_DISABLED` is `{0}`, neither `true` nor `false`; it is taken for `false`")]
+    Disabled(String),
+}
+
 /// Why spans are not sent although somebody wants them.
-#[derive(Debug, Error, PartialEq, Eq)]
+#[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SettingsError {
+    /// The address is not one that spans can be sent to. It may contain secrets, so it is not shown.
+    #[error(
+        "`{variable}` is not an address such as `http://127.0.0.1:4318`: {fault}; no spans are sent"
+    )]
+    Endpoint {
+        /// The variable.
+        variable: &'static str,
+        /// What is wrong with it.
+        fault: EndpointFault,
+    },
     /// The form is not one of those there are.
-    #[error("`{variable}` is `{value}`; metier sends spans as `http/protobuf` or `http/json`")]
+    #[error(
+        "`{variable}` is `{value}`; metier sends spans as `http/protobuf` or `http/json`; no spans are sent"
+    )]
     Protocol {
         /// The variable.
         variable: &'static str,
@@ -52,20 +76,35 @@ pub enum SettingsError {
         value: String,
     },
     /// The exporter is not one of those there are.
-    #[error("`OTEL_TRACES_EXPORTER` is `{0}`; metier has `otlp` and `none`")]
+    #[error("`OTEL_TRACES_EXPORTER` is `{0}`; metier has `otlp` and `none`; no spans are sent")]
     Exporter(String),
     /// The time is not one.
-    #[error("`{variable}` is not a number of milliseconds")]
+    #[error("`{variable}` is not a number of milliseconds; no spans are sent")]
     Timeout {
         /// The variable.
         variable: &'static str,
     },
     /// A list of names and values is not one. It may contain secrets, so it is not shown.
-    #[error("`{variable}` is not a list such as `name=value,other=value`")]
+    #[error("`{variable}` is not a list such as `name=value,other=value`; no spans are sent")]
     List {
         /// The variable.
         variable: &'static str,
     },
+}
+
+/// What is wrong with an address.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum EndpointFault {
+    /// It is none, or has a user name or password.
+    #[error(transparent)]
+    Url(UrlFault),
+    /// It has a query, and a path is to be put after it.
+    #[error("it has a query (`?…`), which only the address for traces may have")]
+    Query,
+    /// It has a fragment, which is not sent.
+    #[error("it has a fragment (`#…`)")]
+    Fragment,
 }
 
 /// A setting: the variable for traces, then the one for everything.
@@ -88,11 +127,15 @@ impl Settings {
     ) -> Result<Option<Self>, SettingsError> {
         let first =
             |names: Names| names.into_iter().find_map(|name| Some((name, variable(name)?.trim())));
-        let is_disabled =
-            variable("OTEL_SDK_DISABLED").is_some_and(|it| it.trim().eq_ignore_ascii_case("true"));
-        let (Some((name, address)), false) = (first(ENDPOINT), is_disabled) else {
-            return Ok(None);
-        };
+        let Some(address) = first(ENDPOINT) else { return Ok(None) };
+        let mut warnings = Vec::new();
+        match variable("OTEL_SDK_DISABLED").map(str::trim) {
+            Some(word) if word.eq_ignore_ascii_case("true") => return Ok(None),
+            Some(word) if !word.is_empty() && !word.eq_ignore_ascii_case("false") => {
+                warnings.push(SettingsWarning::Disabled(word.to_owned()));
+            }
+            _ => {}
+        }
         match variable("OTEL_TRACES_EXPORTER").map(str::trim) {
             Some("none") => return Ok(None),
             Some(other) if other != "otlp" => {
@@ -100,12 +143,8 @@ impl Settings {
             }
             _ => {}
         }
-        let endpoint = match name == ENDPOINT[0] {
-            true => address.to_owned(),
-            false => format!("{}/{PATH}", address.trim_end_matches('/')),
-        };
         Ok(Some(Self {
-            endpoint,
+            endpoint: endpoint(address)?,
             protocol: first(PROTOCOL).map_or(Ok(Protocol::Protobuf), protocol)?,
             headers: first(HEADERS).map_or(Ok(Vec::new()), list)?,
             timeout: first(TIMEOUT).map_or(Ok(USUAL_TIMEOUT), timeout)?,
@@ -113,6 +152,7 @@ impl Settings {
                 variable("OTEL_SERVICE_NAME").map(str::trim),
                 variable(ATTRIBUTES).map_or(Ok(Vec::new()), |it| list((ATTRIBUTES, it)))?,
             ),
+            warnings,
         }))
     }
 }
@@ -122,13 +162,27 @@ impl fmt::Debug for Settings {
         let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
         formatter
             .debug_struct("Settings")
-            .field("endpoint", &self.endpoint)
+            .field("endpoint", &shown_text(&self.endpoint))
             .field("protocol", &self.protocol)
             .field("headers", &names)
             .field("timeout", &self.timeout)
             .field("resource", &self.resource)
+            .field("warnings", &self.warnings)
             .finish()
     }
+}
+
+/// The address of spans: that for traces as it is, that for everything with the path of traces.
+fn endpoint((variable, address): (&'static str, &str)) -> Result<String, SettingsError> {
+    let is_whole = variable == ENDPOINT[0];
+    let fault = match check_address(address) {
+        Err(fault) => EndpointFault::Url(fault),
+        Ok(()) if address.contains('#') => EndpointFault::Fragment,
+        Ok(()) if address.contains('?') && !is_whole => EndpointFault::Query,
+        Ok(()) if is_whole => return Ok(address.to_owned()),
+        Ok(()) => return Ok(format!("{}/{PATH}", address.trim_end_matches('/'))),
+    };
+    Err(SettingsError::Endpoint { variable, fault })
 }
 
 fn protocol((variable, value): (&'static str, &str)) -> Result<Protocol, SettingsError> {
@@ -219,13 +273,15 @@ mod tests {
                         .collect::<Vec<_>>()
                         .join(" ")
                 };
+                let warnings = it.warnings.iter().map(|warning| format!("\n{warning}"));
                 format!(
-                    "{} {:?} {:?} [{}] [{}]",
+                    "{} {:?} {:?} [{}] [{}]{}",
                     it.endpoint,
                     it.protocol,
                     it.timeout,
                     list(&it.headers),
-                    list(&it.resource)
+                    list(&it.resource),
+                    warnings.collect::<String>()
                 )
             }
             Err(error) => error.to_string(),
@@ -244,8 +300,48 @@ mod tests {
         for case in cases {
             assert_eq!(read(case), "none", "{case}");
         }
-        let not_disabled = "OTEL_EXPORTER_OTLP_ENDPOINT=http://a:4318\nOTEL_SDK_DISABLED=yes";
-        assert_snapshot!(read(not_disabled), @"http://a:4318/v1/traces Protobuf 10s [] [service.name=metier]");
+    }
+
+    #[test]
+    fn a_word_that_is_neither_true_nor_false_is_false_and_told() {
+        let told =
+            |word| read(&format!("OTEL_EXPORTER_OTLP_ENDPOINT=http://a\nOTEL_SDK_DISABLED={word}"));
+        assert_snapshot!(told("yes"), @"
+        http://a/v1/traces Protobuf 10s [] [service.name=metier]
+        `OTEL_SDK_DISABLED` is `yes`, neither `true` nor `false`; it is taken for `false`
+        ");
+        assert_eq!(told("False"), told(""));
+        assert!(!told("False").contains("OTEL_SDK_DISABLED"));
+        assert_eq!(read("OTEL_SDK_DISABLED=yes"), "none");
+    }
+
+    #[test]
+    fn an_address_that_is_none_names_the_variable_and_no_secret() {
+        let addresses = [
+            "localhost:4318",
+            "127.0.0.1:4318",
+            "/var/run/otlp",
+            "http://",
+            "grpc://a:4317",
+            "http://ada:secret@a:4318",
+            "http://a:4318?key=secret",
+            "http://a:4318#secret",
+        ];
+        let told =
+            addresses.map(|it| read(&format!("OTEL_EXPORTER_OTLP_ENDPOINT={it}"))).join("\n");
+        assert_snapshot!(told, @"
+        `OTEL_EXPORTER_OTLP_ENDPOINT` is not an address such as `http://127.0.0.1:4318`: its scheme `localhost` is neither http nor https; no spans are sent
+        `OTEL_EXPORTER_OTLP_ENDPOINT` is not an address such as `http://127.0.0.1:4318`: it is not a valid URL; no spans are sent
+        `OTEL_EXPORTER_OTLP_ENDPOINT` is not an address such as `http://127.0.0.1:4318`: it is not a valid URL; no spans are sent
+        `OTEL_EXPORTER_OTLP_ENDPOINT` is not an address such as `http://127.0.0.1:4318`: it is not a valid URL; no spans are sent
+        `OTEL_EXPORTER_OTLP_ENDPOINT` is not an address such as `http://127.0.0.1:4318`: its scheme `grpc` is neither http nor https; no spans are sent
+        `OTEL_EXPORTER_OTLP_ENDPOINT` is not an address such as `http://127.0.0.1:4318`: it contains a user name or password; no spans are sent
+        `OTEL_EXPORTER_OTLP_ENDPOINT` is not an address such as `http://127.0.0.1:4318`: it has a query (`?…`), which only the address for traces may have; no spans are sent
+        `OTEL_EXPORTER_OTLP_ENDPOINT` is not an address such as `http://127.0.0.1:4318`: it has a fragment (`#…`); no spans are sent
+        ");
+        let traces = |it| read(&format!("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT={it}"));
+        assert_snapshot!(traces("http://a:4318/?team=b"), @"http://a:4318/?team=b Protobuf 10s [] [service.name=metier]");
+        assert_snapshot!(traces("a"), @"`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` is not an address such as `http://127.0.0.1:4318`: it is not a valid URL; no spans are sent");
     }
 
     #[test]
@@ -282,12 +378,12 @@ mod tests {
         let base = "OTEL_EXPORTER_OTLP_ENDPOINT=http://a";
         let told = rest.map(|rest| read(&format!("{base}\n{rest}"))).join("\n");
         assert_snapshot!(told, @"
-        `OTEL_EXPORTER_OTLP_PROTOCOL` is `grpc`; metier sends spans as `http/protobuf` or `http/json`
-        `OTEL_EXPORTER_OTLP_TRACES_TIMEOUT` is not a number of milliseconds
-        `OTEL_EXPORTER_OTLP_HEADERS` is not a list such as `name=value,other=value`
-        `OTEL_EXPORTER_OTLP_HEADERS` is not a list such as `name=value,other=value`
-        `OTEL_RESOURCE_ATTRIBUTES` is not a list such as `name=value,other=value`
-        `OTEL_TRACES_EXPORTER` is `zipkin`; metier has `otlp` and `none`
+        `OTEL_EXPORTER_OTLP_PROTOCOL` is `grpc`; metier sends spans as `http/protobuf` or `http/json`; no spans are sent
+        `OTEL_EXPORTER_OTLP_TRACES_TIMEOUT` is not a number of milliseconds; no spans are sent
+        `OTEL_EXPORTER_OTLP_HEADERS` is not a list such as `name=value,other=value`; no spans are sent
+        `OTEL_EXPORTER_OTLP_HEADERS` is not a list such as `name=value,other=value`; no spans are sent
+        `OTEL_RESOURCE_ATTRIBUTES` is not a list such as `name=value,other=value`; no spans are sent
+        `OTEL_TRACES_EXPORTER` is `zipkin`; metier has `otlp` and `none`; no spans are sent
         ");
     }
 

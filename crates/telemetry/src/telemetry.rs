@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use metier_net::{Client, ClientOptions, NetError};
+use metier_net::{Client, ClientOptions, NetError, shown_text};
 use thiserror::Error;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -77,7 +77,7 @@ impl Telemetry {
         let options =
             ClientOptions { connect_timeout: settings.timeout, ..ClientOptions::STANDARD };
         let client = Client::new(&options)?;
-        let endpoint = shown(&settings.endpoint);
+        let endpoint = shown_text(&settings.endpoint);
         let (deadline, later) = watch::channel(None);
         let worker = Worker { client, settings, outbox: outbox.clone(), deadline: later };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -112,14 +112,5 @@ impl Telemetry {
             Some(cause) => Err(Undelivered { endpoint: self.endpoint, cause }),
             None => Ok(()),
         }
-    }
-}
-
-/// An address without what may be secret in it.
-fn shown(endpoint: &str) -> String {
-    let address = endpoint.split(['?', '#']).next().unwrap_or_default();
-    match address.rsplit_once('@') {
-        Some((_, host)) => format!("…@{host}"),
-        None => address.to_owned(),
     }
 }

@@ -335,7 +335,7 @@ fn a_protocol_that_is_not_spoken_is_named() {
     ----- stdout
     Hello.
     ----- stderr
-    warning: `OTEL_EXPORTER_OTLP_PROTOCOL` is `grpc`; metier sends spans as `http/protobuf` or `http/json`
+    warning: `OTEL_EXPORTER_OTLP_PROTOCOL` is `grpc`; metier sends spans as `http/protobuf` or `http/json`; no spans are sent
     answered · [TIME] · scripted/replies.jsonl · session one
     ");
     assert!(server.requests().is_empty());

@@ -125,8 +125,8 @@ impl Page {
                 let bar = self.look.mark("│ ");
                 self.enter(Margin { first: None, rest: bar }, Container::default());
             }
+            Tag::HtmlBlock => self.separate(),
             Tag::CodeBlock(kind) => {
-                self.end_text();
                 self.separate();
                 let fence = match kind {
                     CodeBlockKind::Fenced(info) => Some(format!("```{info}")),
@@ -306,8 +306,9 @@ impl Page {
         self.containers.last_mut().expect("the outermost is never left")
     }
 
-    /// An empty line between this block and the one before it.
+    /// An empty line between this block and the one before it, which may be text of a tight item.
     fn separate(&mut self) {
+        self.end_text();
         let container = self.container();
         if std::mem::replace(&mut container.has_block, true) && !self.shown.is_empty() {
             self.line("");

@@ -55,6 +55,33 @@ fn styles_stand_for_marks() {
 }
 
 #[test]
+fn text_of_a_tight_item_stands_before_whatever_block_follows_it() {
+    let blocks =
+        ["> quote", "# heading", "***", "<div>\n  html\n  </div>", "| a | b |\n  |---|---|"];
+    let text: String = blocks.iter().map(|block| format!("- text\n  {block}\n")).collect();
+    assert_snapshot!(shown(&text, PLAIN), @"
+    • text
+
+      │ quote
+    • text
+
+      # heading
+    • text
+
+      ──────────────────────────────────────
+    • text
+
+      <div>
+      html
+      </div>
+    • text
+
+      a │ b
+      ──┼──
+    ");
+}
+
+#[test]
 fn lists_are_nested_numbered_and_as_tight_as_they_were_written() {
     let text = "1. one\n1. two\n   - inner that is long enough to be wrapped\n     * deepest\n   - more\n\
         1. three\n\n   its second paragraph\n1. four\n\n- [x] done\n- [ ] open\n\n  ```sh\n  ls\n  ```\n\

@@ -85,11 +85,17 @@ impl Output {
 
     /// Columns there are at this moment.
     pub(crate) fn width(&self) -> usize {
-        let measured = || {
-            let size = terminal_size::terminal_size_of(io::stdout());
-            size.map(|(width, _)| usize::from(width.0))
-        };
-        let width = self.columns.or_else(measured).unwrap_or(USUAL_WIDTH);
+        self.fitting(terminal_size::terminal_size_of(io::stdout()))
+    }
+
+    /// The same for standard error.
+    pub(crate) fn error_width(&self) -> usize {
+        self.fitting(terminal_size::terminal_size_of(io::stderr()))
+    }
+
+    fn fitting(&self, size: Option<(terminal_size::Width, terminal_size::Height)>) -> usize {
+        let measured = size.map(|(width, _)| usize::from(width.0));
+        let width = self.columns.or(measured).unwrap_or(USUAL_WIDTH);
         width.clamp(*WIDTHS.start(), *WIDTHS.end())
     }
 

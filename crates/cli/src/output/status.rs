@@ -44,7 +44,7 @@ impl Status {
             text: String::new(),
             since: Instant::now(),
             is_colored: output.is_error_colored(),
-            width: output.width(),
+            width: output.error_width(),
             is_shown: false,
         };
         let line = Arc::new(Mutex::new(line));

@@ -126,7 +126,14 @@ impl Context {
         let usual = AgentSettings::default();
         let layout = usual.prompt.layout;
         let max_body_tokens = count("skills.max_body_tokens", layout.max_body_tokens);
-        let percent = u8::try_from(count("context.compact_at", 80).min(100)).unwrap_or(100);
+        let percent = match count("context.compact_at", 80) {
+            percent @ 1..=100 => u8::try_from(percent).unwrap_or(100),
+            other => return Err(out_of_range("context.compact_at", other, "a number from 1 to 100")),
+        };
+        let requests = match count("agent.max_requests", usual.limits.requests) {
+            0 => return Err(out_of_range("agent.max_requests", 0, "1 or more")),
+            requests => requests,
+        };
         Ok(AgentSettings {
             prompt: PromptSettings {
                 instruction: self.settings.text("agent.instruction").map(str::to_owned),
@@ -137,7 +144,7 @@ impl Context {
                 is_minimal: prompt == PromptKind::Minimal,
             },
             limits: TurnLimits {
-                requests: count("agent.max_requests", usual.limits.requests).max(1),
+                requests,
                 tokens: self.bound("agent.max_tokens").and_then(|most| u64::try_from(most).ok()),
                 run_code: self.settings.is_true("agent.code_execution"),
                 ..usual.limits
@@ -172,6 +179,10 @@ impl Context {
                 .hint(format!("set it to {}", choice.words))
         })
     }
+}
+
+fn out_of_range(setting: &str, value: usize, range: &str) -> Failure {
+    Failure::usage(format!("`{setting}` cannot be {value}")).hint(format!("set it to {range}"))
 }
 
 #[cfg(test)]

@@ -91,7 +91,10 @@ impl Settings {
         let Line { name, key, value, .. } = line;
         match (key.narrowing, value) {
             (Narrowing::Off, Value::Switch(false)) => self.set(name, Value::Switch(false), origin),
-            (Narrowing::Off, Value::Switch(true)) => return self.switch(&name),
+            (Narrowing::Off, Value::Switch(true)) => {
+                let ours = self.values.get(&name).map(|(value, _)| value);
+                return ours.map_or(key.default == "true", |it| *it == Value::Switch(true));
+            }
             (Narrowing::Smaller, Value::Count(value)) => {
                 let ours = self.count(&name).unwrap_or_else(|| default_count(key));
                 if value > ours {

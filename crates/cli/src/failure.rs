@@ -8,6 +8,7 @@ use metier_model::ModelError;
 use metier_session::SessionError;
 use metier_skill::library::{PatternError, TrustError};
 
+use crate::models::OFFLINE;
 use crate::settings::SettingsError;
 
 /// Nothing went wrong.
@@ -184,6 +185,13 @@ impl From<ModelError> for Failure {
             _ => "",
         };
         let mut failure = Self::brief(&error);
+        if let E::UnknownProvider { provider, known } = &error {
+            // Scripts are for tests; the planner is for people.
+            let known = known.iter().map(String::as_str).filter(|it| *it != "scripted");
+            let known = known.chain([OFFLINE]).collect::<Vec<_>>().join("`, `");
+            failure.messages =
+                vec![format!("there is no provider `{provider}`; there are `{known}`")];
+        }
         if is_usage {
             failure.code = USAGE;
         }

@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::library::Skills;
+use crate::output::style;
 
 /// The planner that needs no model.
 pub(crate) const OFFLINE: &str = "offline";
@@ -59,11 +60,25 @@ impl Context {
         let has_key = |known: &&Known| self.key_of(known.name, known.key).is_some();
         let by_key = || KNOWN.iter().find(has_key).map(|known| known.model);
         let name = named.or_else(|| self.settings.text("agent.model")).or_else(by_key);
-        let name = name.unwrap_or(OFFLINE);
+        let name = name.unwrap_or_else(|| {
+            self.tell_of_unasked_server();
+            OFFLINE
+        });
         if name == OFFLINE {
             return Ok(Arc::new(Offline::new(skills.snapshot())));
         }
         Ok(metier_model::open(name, &ModelSettings::new(self.providers()?))?)
+    }
+
+    /// Says that an address alone does not name a model.
+    fn tell_of_unasked_server(&self) {
+        let has_address = |known: &&Known| self.environment.variable(known.base_url).is_some();
+        if let Some(Known { name, base_url, .. }) = KNOWN.iter().find(has_address) {
+            let text = format!(
+                "{base_url} names no model, so the offline planner answers; `--model {name}/NAME` asks that server"
+            );
+            self.output.note(style::WARN, "note: ", &text);
+        }
     }
 
     fn providers(&self) -> Result<BTreeMap<String, Provider>, Failure> {

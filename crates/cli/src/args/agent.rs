@@ -36,11 +36,12 @@ pub(crate) struct AgentArgs {
     /// The model to ask, as provider/name
     #[arg(long, value_name = "P/N")]
     pub model: Option<String>,
-    /// The session to go on with; a new one if none is given
+    /// The session to go on with, or the id of a new one; one is made up if none is given
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Who runs commands of skills
-    #[arg(long, value_name = "E")]
+    /// Who runs commands of skills: sandbox or container
+    // `host` is understood, so that its refusal can say why.
+    #[arg(long, value_name = "E", hide_possible_values = true)]
     pub executor: Option<ExecutorName>,
     /// The tools the model is given
     #[arg(long, value_name = "SET", value_parser = ["full", "knowledge", "single", "files"])]

@@ -62,7 +62,7 @@ pub(crate) enum Command {
     Chat(ChatArgs),
     /// Look at sessions of tasks
     Sessions(SessionsArgs),
-    /// Show the tokens that models were paid for, by model and skill
+    /// Show the tokens that models read and wrote, by model and skill
     Usage(UsageArgs),
     /// Run a command of a skill
     Exec(ExecArgs),

@@ -86,8 +86,8 @@ fn name_of(argument: &Arg) -> String {
 fn values_of(argument: &Arg) -> String {
     let values = argument.get_possible_values();
     let names: Vec<String> = values.iter().map(|value| format!("`{}`", value.get_name())).collect();
-    let is_switch = !argument.get_action().takes_values();
-    if names.is_empty() || is_switch { String::new() } else { format!(": {}", names.join(", ")) }
+    let is_told = argument.get_action().takes_values() && !argument.is_hide_possible_values_set();
+    if names.is_empty() || !is_told { String::new() } else { format!(": {}", names.join(", ")) }
 }
 
 fn settings() -> String {

@@ -1,7 +1,7 @@
 //! Files that come with a task.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use metier_session::content::Attachment;
@@ -30,12 +30,16 @@ pub(in crate::commands) fn read(
 
 fn read_one(file: &Path, folder: &Path) -> Result<Attached, Failure> {
     let shown = file.display();
-    let unreadable = |why: &dyn std::fmt::Display| {
-        Failure::usage(format!("`{shown}` cannot be read: {why}"))
-            .hint("the task is one argument in quotes; the files come after it")
-    };
+    let unreadable =
+        |why: &dyn std::fmt::Display| Failure::usage(format!("`{shown}` cannot be read: {why}"));
     let path = folder.join(file);
-    let kind = std::fs::metadata(&path).map_err(|error| unreadable(&error))?;
+    let kind = std::fs::metadata(&path).map_err(|error| match error.kind() {
+        // It may be a word of the task.
+        ErrorKind::NotFound => {
+            unreadable(&error).hint("the task is one argument in quotes; the files come after it")
+        }
+        _ => unreadable(&error),
+    })?;
     if !kind.is_file() {
         return Err(unreadable(&"it is not a file"));
     }

@@ -178,7 +178,7 @@ fn every_command_answers() {
     ----- stdout
 
     ----- stderr
-    error: there is no provider `nobody`; there are `anthropic`, `openai`, `scripted`
+    error: there is no provider `nobody`; there are `anthropic`, `openai`, `offline`
     hint: `models.providers.NAME.base_url` makes one of any server
     == /attach my notes.txt
     count it

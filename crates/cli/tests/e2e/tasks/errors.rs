@@ -72,7 +72,7 @@ fn a_model_that_cannot_be_opened_leaves_no_session() {
     let told = cases.map(|model| compact(&run_with(&env, model, &["ask"]))).join("\n");
     assert_snapshot!(told, @"
     2 |  | error: `gpt` does not name a model: write it as `provider/name` / hint: for example `openai/gpt-5`; `offline` needs no model, and says what it is
-    2 |  | error: there is no provider `nobody`; there are `anthropic`, `openai`, `scripted` / hint: `models.providers.NAME.base_url` makes one of any server
+    2 |  | error: there is no provider `nobody`; there are `anthropic`, `openai`, `offline` / hint: `models.providers.NAME.base_url` makes one of any server
     1 |  | error: no key for `openai`: set `OPENAI_API_KEY`
     2 |  | error: cannot read the script `none.jsonl`: No such file or directory (os error 2)
     ");
@@ -93,7 +93,7 @@ fn files_and_words_that_cannot_be_used_are_mistakes() {
     let told = [missing, folder, session, word, provider];
     assert_snapshot!(told.iter().map(compact).collect::<Vec<_>>().join("\n"), @"
     2 |  | error: `long` cannot be read: No such file or directory (os error 2) / hint: the task is one argument in quotes; the files come after it
-    2 |  | error: `skills` cannot be read: it is not a file / hint: the task is one argument in quotes; the files come after it
+    2 |  | error: `skills` cannot be read: it is not a file
     2 |  | error: the id of the session cannot be used: it is empty
     2 |  | error: `skills.load_mode` cannot be `always` / hint: set it to `turn`, `once` or `session`
     2 |  | error: `models.providers.mine.base_url` is not set / hint: set it to where the provider is asked, such as `http://127.0.0.1:8080/v1`

@@ -12,6 +12,7 @@ mod flows;
 mod measured;
 mod prefix;
 mod requests;
+mod reviewed;
 mod secure;
 mod sessions;
 mod settings;

@@ -128,7 +128,9 @@ impl Context {
         let max_body_tokens = count("skills.max_body_tokens", layout.max_body_tokens);
         let percent = match count("context.compact_at", 80) {
             percent @ 1..=100 => u8::try_from(percent).unwrap_or(100),
-            other => return Err(out_of_range("context.compact_at", other, "a number from 1 to 100")),
+            other => {
+                return Err(out_of_range("context.compact_at", other, "a number from 1 to 100"));
+            }
         };
         let requests = match count("agent.max_requests", usual.limits.requests) {
             0 => return Err(out_of_range("agent.max_requests", 0, "1 or more")),

@@ -8,6 +8,7 @@ use metier_skill::files;
 use serde_json::json;
 
 use super::laboratory::{Call, Laboratory, Turn};
+use crate::args::SourceArgs;
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -45,8 +46,13 @@ pub(super) struct Case {
 /// # Errors
 ///
 /// When there is none, or one cannot be read.
-pub(super) fn known(laboratory: &Laboratory, context: &Context) -> Result<Vec<Known>, Failure> {
+pub(super) fn known(
+    laboratory: &Laboratory,
+    sources: &SourceArgs,
+    context: &Context,
+) -> Result<Vec<Known>, Failure> {
     let snapshot = laboratory.skills().snapshot();
+    context.report(&snapshot.problems);
     let mut known = Vec::new();
     for entry in snapshot.entries.iter().filter(|entry| entry.is_model_visible()) {
         let tree = files::list(&context.folder_of(entry)?).map_err(|error| Failure::of(&error))?;
@@ -54,8 +60,12 @@ pub(super) fn known(laboratory: &Laboratory, context: &Context) -> Result<Vec<Kn
         known.push(Known { name: entry.name.as_str().to_owned(), docs: docs.collect() });
     }
     if known.is_empty() {
-        return Err(Failure::new("there are no skills to measure with")
-            .hint("name a folder of skills with `--skills-dir`"));
+        let failure = Failure::new("there are no skills to measure with");
+        return Err(failure.hint(if sources.skills_dirs.is_empty() {
+            "name a folder of skills with `--skills-dir`"
+        } else {
+            "`metier skills list` says why"
+        }));
     }
     known.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(known)

@@ -1,7 +1,7 @@
 //! Where the lines of a chat come from: the line editor on a terminal that can move its cursor, else
 //! standard input as it is.
 
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, BufRead, ErrorKind, IsTerminal};
 use std::thread;
 
 use tokio::runtime::Runtime;
@@ -38,6 +38,8 @@ pub(super) enum Lines {
 /// Standard input, read beside everything else so that waiting for it can be interrupted.
 pub(super) struct Plain {
     lines: Receiver<io::Result<String>>,
+    /// How many have come.
+    count: usize,
     output: Output,
     is_terminal: bool,
 }
@@ -54,7 +56,7 @@ impl Lines {
         if can_move && is_terminal && io::stdout().is_terminal() {
             return Ok(Self::Editor(Box::new(Editor::open(context)?)));
         }
-        Ok(Self::Plain(Plain { lines: stdin(), output: context.output, is_terminal }))
+        Ok(Self::Plain(Plain { lines: stdin(), count: 0, output: context.output, is_terminal }))
     }
 
     /// Waits for the next message.
@@ -86,8 +88,9 @@ impl Plain {
                     return Ok(Line::Interrupted);
                 }
             };
+            self.count += 1;
             match line {
-                Some(line) => message.push_str(&line?),
+                Some(line) => message.push_str(&line.map_err(|error| self.unreadable(error))?),
                 None if message.is_empty() => {
                     self.ask("\n");
                     return Ok(Line::End);
@@ -98,6 +101,15 @@ impl Plain {
                 return Ok(Line::Text(message));
             }
             message.push('\n');
+        }
+    }
+
+    fn unreadable(&self, error: io::Error) -> Failure {
+        match error.kind() {
+            ErrorKind::InvalidData => {
+                Failure::new(format!("line {} of standard input is not UTF-8", self.count))
+            }
+            _ => error.into(),
         }
     }
 

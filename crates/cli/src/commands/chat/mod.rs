@@ -16,7 +16,6 @@ use std::io::{self, IsTerminal};
 use metier_agent::Library;
 
 use self::lines::{Line, Lines};
-use self::names::Names;
 use self::talk::Chat;
 use self::words::{Order, Said};
 use crate::args::ChatArgs;
@@ -37,14 +36,17 @@ pub(super) fn run(arguments: &ChatArgs, context: &Context) -> Result<u8, Failure
     }
     let mut code = OK;
     loop {
-        let names = chat.names()?;
-        match lines.next(&names, &chat.runtime)? {
-            Line::Text(text) => match answer(&mut chat, &text, &names) {
-                Answered::Well => {}
-                Answered::Badly if is_alone => code = FAILED,
-                Answered::Badly => {}
-                Answered::Leaving => break,
-            },
+        match lines.next(&chat.names(), &chat.runtime)? {
+            Line::Text(text) => {
+                // They may have changed while nothing was said.
+                chat.refresh()?;
+                match answer(&mut chat, &text) {
+                    Answered::Well => {}
+                    Answered::Badly if is_alone => code = FAILED,
+                    Answered::Badly => {}
+                    Answered::Leaving => break,
+                }
+            }
             Line::Interrupted if is_alone => {
                 code = INTERRUPTED;
                 break;
@@ -57,7 +59,7 @@ pub(super) fn run(arguments: &ChatArgs, context: &Context) -> Result<u8, Failure
             Line::End => break,
         }
     }
-    if !is_alone {
+    if !is_alone || chat.has_begun()? {
         chat.show_session()?;
     }
     let workspaces = &chat.agent.runner.workspaces;
@@ -81,14 +83,18 @@ fn greet(chat: &Chat<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn answer(chat: &mut Chat<'_>, text: &str, names: &Names) -> Answered {
-    let is_good = match words::read(text, names) {
+fn answer(chat: &mut Chat<'_>, text: &str) -> Answered {
+    let names = chat.names();
+    let is_good = match words::read(text, &names) {
         Said::Nothing => return Answered::Well,
         Said::Order(Order::Quit) => return Answered::Leaving,
         Said::Message(message) => chat.say(message),
         Said::Order(order) => {
-            let result = chat.obey(order, names);
+            let result = chat.obey(order, &names);
             tell(chat, &result)
+        }
+        Said::Needless { word } => {
+            tell(chat, &Err(Failure::usage(format!("`/{word}` takes nothing behind it"))))
         }
         Said::Unknown { word, nearest } => {
             let failure = unknown(chat, &word, nearest.as_deref());

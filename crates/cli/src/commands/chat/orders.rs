@@ -56,6 +56,16 @@ impl Chat<'_> {
         Ok(())
     }
 
+    /// Whether anything is stored of this session.
+    ///
+    /// # Errors
+    ///
+    /// When sessions cannot be read.
+    pub(super) fn has_begun(&self) -> Result<bool, Failure> {
+        let key = session_key(&self.session)?;
+        Ok(self.runtime.block_on(self.agent.sessions.get(&key))?.is_some())
+    }
+
     /// Says which session this is.
     ///
     /// # Errors
@@ -76,6 +86,7 @@ impl Chat<'_> {
     }
 
     fn attach(&mut self, file: &str) -> Result<(), Failure> {
+        let file = without_quotes(file);
         if file.is_empty() {
             return Err(Failure::usage("`/attach` needs the name of a file"));
         }
@@ -116,6 +127,12 @@ impl Chat<'_> {
         }
         out.print(&table.render(out.width()));
     }
+}
+
+/// What is between quotes, for people who write names as a shell wants them.
+fn without_quotes(text: &str) -> &str {
+    let between = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
+    between('"').or_else(|| between('\'')).unwrap_or(text)
 }
 
 /// The commands, and what else can be typed.

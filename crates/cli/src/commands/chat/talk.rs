@@ -2,22 +2,24 @@
 
 use std::sync::Arc;
 
-use metier_agent::{Agent, Ending, Library, LoadRequest, Outcome, Task, stop};
+use metier_agent::{Agent, Ending, Library, Outcome};
 use metier_workspace::SessionKey as WorkspaceKey;
 use tokio::runtime::{Builder, Runtime};
 
 use super::names::Names;
 use super::words::Message;
 use crate::args::AgentArgs;
-use crate::commands::turn::attach::{self, Attached};
+use crate::commands::turn::attach::Attached;
+use crate::commands::turn::conduct::{Ask, conduct, tell_what_stays};
 use crate::commands::turn::progress::Progress;
-use crate::commands::turn::{report, stop_on_interrupt};
+use crate::commands::turn::report;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::library::Skills;
 use crate::models::OFFLINE;
+use crate::output::{counted, style};
 use crate::runs::new_session;
-use crate::sessions::{self, session_key};
+use crate::sessions::session_key;
 
 /// A chat.
 pub(super) struct Chat<'a> {
@@ -26,8 +28,10 @@ pub(super) struct Chat<'a> {
     pub(super) agent: Agent,
     pub(super) skills: Arc<Skills>,
     pub(super) session: String,
-    /// Files for the next message.
+    /// Files for the next message that is taken.
     pub(super) files: Vec<Attached>,
+    /// The session whose beginning was compared with the flags.
+    compared: Option<String>,
     pub(super) runtime: Runtime,
 }
 
@@ -41,28 +45,38 @@ impl<'a> Chat<'a> {
         let session = arguments.session.clone().unwrap_or_else(new_session);
         session_key(&session)?;
         let skills = Arc::new(Skills::find(context, &arguments.sources)?);
+        context.report(&skills.snapshot().problems);
         let agent = context.agent(arguments, Arc::clone(&skills))?;
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        Ok(Self { context, arguments, agent, skills, session, files: Vec::new(), runtime })
+        let (files, compared) = (Vec::new(), None);
+        Ok(Self { context, arguments, agent, skills, session, files, compared, runtime })
     }
 
-    /// The names of the skills as they are now.
+    /// The names of the skills as they were found last.
+    pub(super) fn names(&self) -> Names {
+        Names::of(&self.skills.snapshot())
+    }
+
+    /// Looks for the skills again.
     ///
     /// # Errors
     ///
-    /// When the skills cannot be looked for.
-    pub(super) fn names(&mut self) -> Result<Names, Failure> {
+    /// When they cannot be looked for.
+    pub(super) fn refresh(&mut self) -> Result<(), Failure> {
         let skills = Arc::new(Skills::find(self.context, &self.arguments.sources)?);
         self.agent.library = Arc::clone(&skills) as Arc<dyn Library>;
         if self.agent.model_name == OFFLINE {
             self.agent.model = self.context.model(Some(OFFLINE), &skills)?;
         }
         self.skills = skills;
-        Ok(Names::of(&self.skills.snapshot()))
+        Ok(())
     }
 
     /// Lets the model answer a message; says whether it did. What went wrong has been told.
     pub(super) fn say(&mut self, message: Message) -> bool {
+        if let Some(skill) = &message.called {
+            self.tell_of_dispatch(skill);
+        }
         let progress =
             Arc::new(Progress::begin(self.context, &self.agent.model_name, self.arguments.details));
         let result = self.turn(message, &progress);
@@ -73,11 +87,14 @@ impl<'a> Chat<'a> {
                 if !progress.is_live() {
                     self.context.output.answer(&outcome.text);
                 }
+                // They are part of the session now.
+                self.files.clear();
                 self.report(outcome, place);
                 outcome.ending == Ending::Answered
             }
             Err(failure) => {
                 self.context.output.failure(failure);
+                self.tell_of_files();
                 false
             }
         };
@@ -98,8 +115,31 @@ impl<'a> Chat<'a> {
             // Ctrl-C has been echoed.
             self.context.output.say("");
         }
-        if outcome.ending != Ending::Answered {
+        if self.context.output.is_quiet() {
+            report::why_without_answer(self.context, outcome);
+        } else if outcome.ending != Ending::Answered {
             self.context.output.say(&report::ending(outcome));
+        }
+    }
+
+    /// Says that files were not taken with a message.
+    fn tell_of_files(&self) {
+        if !self.files.is_empty() {
+            let text = format!("{}, to your next message", counted(self.files.len(), "file"));
+            self.context.output.note(style::DIM, "still attached ", &text);
+        }
+    }
+
+    /// Says what a command of a skill asks for and does not get.
+    fn tell_of_dispatch(&self, skill: &str) {
+        let snapshot = self.skills.snapshot();
+        let entry = snapshot.find(skill);
+        if let Some(dispatch) = entry.and_then(|it| it.manifest.invocation.dispatch.as_ref()) {
+            let text = format!(
+                "`{skill}` wants its command to call the tool `{}`, which is not done: the skill is loaded and the model asked",
+                dispatch.tool
+            );
+            self.context.output.note(style::WARN, "note: ", &text);
         }
     }
 
@@ -109,20 +149,15 @@ impl<'a> Chat<'a> {
         progress: &Arc<Progress>,
     ) -> Result<(Outcome, WorkspaceKey), Failure> {
         let key = session_key(&self.session)?;
-        let files = std::mem::take(&mut self.files);
-        let agent = &self.agent;
-        self.runtime.block_on(async {
-            let workspaces = &agent.runner.workspaces;
-            let place = sessions::begin(&*agent.sessions, workspaces, &key).await?;
-            let attachments = attach::upload(&files, &workspaces.workspace(&place)?)?;
-            let loads = message.loads.into_iter();
-            let loads = loads.map(|skill| LoadRequest { skill, ..LoadRequest::default() });
-            let task = Task { text: message.text, attachments, loads: loads.collect() };
-            let (stopper, stop) = stop();
-            let interrupt = stop_on_interrupt(stopper);
-            let outcome = agent.run(&key, task, progress.watcher(), &stop).await;
-            interrupt.abort();
-            Ok((outcome?, place))
-        })
+        let is_known = self.compared.as_ref() == Some(&self.session);
+        let ask = Ask { text: message.text, files: &self.files, loads: message.loads };
+        let result = self.runtime.block_on(async {
+            if !is_known {
+                tell_what_stays(self.context, self.arguments, &self.agent, &key).await?;
+            }
+            conduct(&self.agent, &key, ask, progress.watcher()).await
+        });
+        self.compared = Some(self.session.clone());
+        result
     }
 }

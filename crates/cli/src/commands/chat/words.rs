@@ -11,6 +11,11 @@ pub(super) enum Said {
     Message(Message),
     /// Something for the chat itself.
     Order(Order),
+    /// A command that takes nothing, with something behind it.
+    Needless {
+        /// The command.
+        word: String,
+    },
     /// A command that there is not.
     Unknown {
         /// The command.
@@ -27,6 +32,8 @@ pub(super) struct Message {
     pub text: String,
     /// Skills to load for it.
     pub loads: Vec<String>,
+    /// The one of them whose command it began with.
+    pub called: Option<String>,
 }
 
 /// Something for the chat itself.
@@ -61,7 +68,8 @@ pub(super) fn read(line: &str, names: &Names) -> Said {
         None => (line, ""),
     };
     let Some(word) = word.strip_prefix('/').filter(|it| it.chars().all(is_of_name)) else {
-        return Said::Message(Message { text: line.to_owned(), loads: named_in(line, names) });
+        let (text, loads) = (line.to_owned(), named_in(line, names));
+        return Said::Message(Message { text, loads, called: None });
     };
     let given = || Some(rest.to_owned()).filter(|it| !it.is_empty());
     Said::Order(match word {
@@ -70,6 +78,9 @@ pub(super) fn read(line: &str, names: &Names) -> Said {
         "attach" => Order::Attach(rest.to_owned()),
         "model" => Order::Model(given()),
         "session" => Order::Session(given()),
+        "new" | "usage" | "quit" | EXIT if !rest.is_empty() => {
+            return Said::Needless { word: word.to_owned() };
+        }
         "new" => Order::New,
         "usage" => Order::Usage,
         "quit" | EXIT => Order::Quit,
@@ -93,7 +104,7 @@ fn called(word: &str, rest: &str, names: &Names) -> Said {
         "" => format!("Use the skill `{skill}`."),
         rest => format!("Use the skill `{skill}`.\n\n{rest}"),
     };
-    Said::Message(Message { text, loads })
+    Said::Message(Message { text, loads, called: Some(skill.to_owned()) })
 }
 
 /// Skills that are named with a `$` in a text. Everything else with a `$` is text.
@@ -158,6 +169,18 @@ mod tests {
         "/attach a b.txt": Attach("a b.txt")
         "/exit": Quit
         "": Nothing
+        "#);
+    }
+
+    #[test]
+    fn commands_that_take_nothing_are_not_obeyed_with_something() {
+        let lines = ["/new foo", "/usage x", "/quit now", "/exit now", "/new "];
+        insta::assert_snapshot!(told(&lines), @r#"
+        "/new foo": Needless { word: "new" }
+        "/usage x": Needless { word: "usage" }
+        "/quit now": Needless { word: "quit" }
+        "/exit now": Needless { word: "exit" }
+        "/new ": New
         "#);
     }
 

@@ -46,11 +46,18 @@ pub(in crate::commands) fn print(context: &Context, done: &Done<'_>, outcome: &O
     let (model, session) = (plain(done.model), plain(done.session));
     let rest = format!("· {:.2} s · {model} · session {session}", done.took.as_secs_f64());
     out.say(&format!("{} {}", ending(outcome), styled(style::DIM, rest)));
-    if out.is_quiet() && !matches!(outcome.ending, Ending::Answered | Ending::Stopped) {
-        out.error(&outcome.ending.to_string());
+    if out.is_quiet() {
+        why_without_answer(context, outcome);
     }
     if let Some(hint) = hint(&outcome.ending) {
         out.note(style::DIM, "hint: ", hint);
+    }
+}
+
+/// Says why there is no answer, quiet or not. Who stopped a turn knows.
+pub(in crate::commands) fn why_without_answer(context: &Context, outcome: &Outcome) {
+    if !matches!(outcome.ending, Ending::Answered | Ending::Stopped) {
+        context.output.error(&ending(outcome));
     }
 }
 

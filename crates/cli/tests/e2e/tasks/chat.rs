@@ -162,6 +162,35 @@ fn tab_completes_commands_and_skills() {
 }
 
 #[test]
+fn a_skill_that_changes_between_messages_is_the_changed_one() {
+    let read = call("skill_run", &json!({ "skill": "counter", "command": "cat formats.md" }));
+    let load = call("skill_load", &json!({ "skill": "counter" }));
+    let env = with_script(&[
+        json!({ "calls": [load.clone(), read.clone()] }),
+        json!({ "text": "Before." }),
+        json!({ "calls": [load, read] }),
+        json!({ "text": "After." }),
+        json!({ "text": "Newer." }),
+    ]);
+    let mut terminal = start(&env, "xterm-256color", &["--details"]);
+    say(&mut terminal, "read\r");
+    terminal.wait_for_next("Numbers are written");
+    terminal.wait_for_next("Before.");
+    terminal.wait_for_next("> ");
+    // While the prompt waits.
+    env.write("project/skills/counter/formats.md", "Words are spoken.\n");
+    env.skill("project/skills", "newer", "Is new. Use when asked.");
+    terminal.write("read\r");
+    terminal.wait_for_next("Words are spoken.");
+    terminal.wait_for_next("After.");
+    say(&mut terminal, "/newer now\r");
+    terminal.wait_for_next("loaded newer");
+    terminal.wait_for_next("Newer.");
+    say(&mut terminal, CTRL_D);
+    assert_eq!(terminal.finish_editing().0, 0);
+}
+
+#[test]
 fn messages_are_remembered_over_a_restart_and_by_nobody_else() {
     let env = with_script(&[json!({ "when": {}, "text": "Yes." })]);
     for keys in ["remember me\r", "\u{1b}[A\r"] {

@@ -32,6 +32,7 @@ fn each_line_is_a_message_and_answers_are_all_there_is_on_standard_output() {
     *as it is*
     Two.
     ----- stderr
+    session one · 2 messages
     ");
     // It goes on where it was.
     script(&env, &[json!({ "when": { "turn": 2 }, "text": "Three." })]);
@@ -49,6 +50,7 @@ fn a_turn_that_failed_is_said_and_counts_in_the_end() {
     Now.
     ----- stderr
     error: `script` refuses the content of the request: not now
+    session one · 2 messages
     ");
     assert_snapshot!(chat(&env, &[], "/frob\n/skils\n/skill\n/quit\nnot said\n"), @"
     exit 1
@@ -143,6 +145,7 @@ fn every_command_answers() {
     ----- stdout
     First model.
     ----- stderr
+    session one · 1 message
     == /usage
     exit 0
     ----- stdout
@@ -150,11 +153,13 @@ fn every_command_answers() {
     model scripted/replies.jsonl        1   100    50 %        3
     all                                 1   100    50 %        3
     ----- stderr
+    session one · 1 message
     == /session
     exit 0
     ----- stdout
 
     ----- stderr
+    session one · 1 message
     session one · 1 message
     == /model
     exit 0
@@ -162,17 +167,20 @@ fn every_command_answers() {
 
     ----- stderr
     model scripted/replies.jsonl
+    session one · 1 message
     == /model scripted/other.jsonl
     exit 0
     ----- stdout
 
     ----- stderr
     model scripted/other.jsonl
+    session one · 1 message
     == hello
     exit 0
     ----- stdout
     First model.
     ----- stderr
+    session one · 2 messages
     == /model nobody/none
     exit 1
     ----- stdout
@@ -180,6 +188,7 @@ fn every_command_answers() {
     ----- stderr
     error: there is no provider `nobody`; there are `anthropic`, `openai`, `offline`
     hint: `models.providers.NAME.base_url` makes one of any server
+    session one · 2 messages
     == /attach my notes.txt
     count it
     again
@@ -189,30 +198,35 @@ fn every_command_answers() {
     First model.
     ----- stderr
     attached my notes.txt, to your next message
+    session one · 4 messages
     == /attach nothing
     exit 1
     ----- stdout
 
     ----- stderr
     error: `[PROJECT]/nothing` cannot be read: No such file or directory (os error 2)
+    session one · 4 messages
     == /attach
     exit 1
     ----- stdout
 
     ----- stderr
     error: `/attach` needs the name of a file
+    session one · 4 messages
     == /counter 3 lines
     exit 0
     ----- stdout
     First model.
     ----- stderr
     loaded counter
+    session one · 5 messages
     == /help_2
     exit 0
     ----- stdout
     First model.
     ----- stderr
     loaded help
+    session one · 6 messages
     == /quiet x
     exit 1
     ----- stdout
@@ -220,6 +234,7 @@ fn every_command_answers() {
     ----- stderr
     error: there is no command `/quiet`
     hint: did you mean `/quit`?
+    session one · 6 messages
     == /session two
     exit 1
     ----- stdout
@@ -227,11 +242,13 @@ fn every_command_answers() {
     ----- stderr
     error: there is no session `two`
     hint: `metier run` and `metier exec` name the session they used
+    session one · 6 messages
     == /session one
     exit 0
     ----- stdout
 
     ----- stderr
+    session one · 6 messages
     session one · 6 messages
     ");
     let shown = crate::run(&env, "sessions show one").stdout;
@@ -251,24 +268,6 @@ fn sessions_and_models_change_for_what_follows() {
     assert_eq!(outcome.stdout, "New here.\nOld friend.\nNew here.\nSomebody else.\n", "{outcome}");
     let listed = crate::json(&crate::run(&env, "sessions list --json"));
     assert_eq!(listed.as_array().map(Vec::len), Some(2), "{listed}");
-}
-
-#[test]
-fn a_skill_that_changes_between_messages_is_the_changed_one() {
-    let env = with_skill();
-    let change = json!({ "skill": "counter", "command": "true" });
-    let load = call("skill_load", &json!({ "skill": "counter" }));
-    script(
-        &env,
-        &[json!({ "calls": [load, call("skill_run", &change)] }), json!({ "text": "Done." })],
-    );
-    let outcome = chat(&env, &["--session", "one"], "go\n");
-    assert_eq!((outcome.code, outcome.stdout.as_str()), (0, "Done.\n"), "{outcome}");
-    env.skill("project/skills", "newer", "Is new. Use when asked.");
-    script(&env, &[json!({ "text": "Seen." })]);
-    assert_eq!(chat(&env, &["--session", "one"], "/newer now\n").stdout, "Seen.\n");
-    let shown = crate::run(&env, "sessions show one").stdout;
-    assert!(shown.contains("newer"), "{shown}");
 }
 
 #[test]

@@ -1,11 +1,18 @@
 //! What `run`, `chat` and their relatives say when something is not as it was meant.
 
 use insta::assert_snapshot;
-use metier_testkit::Terminal;
+use metier_testkit::{Outcome, Terminal, TestEnv};
 use serde_json::json;
 
 use super::bench::{call, run_scripted, script, with_skill};
 use crate::{compact, run};
+
+/// A chat with the script, a line of input a message.
+fn chat(env: &TestEnv, words: &[&str], input: &str) -> Outcome {
+    let fixed = ["chat", "--skills-dir", "skills", "--no-default-sources"];
+    let model = ["--model", "scripted/replies.jsonl"];
+    env.run_in(&env.project(), fixed.iter().chain(&model).chain(words), input)
+}
 
 #[test]
 fn numbers_that_make_no_sense_are_refused_and_not_bent() {
@@ -78,4 +85,134 @@ fn the_line_at_the_bottom_fits_the_terminal_it_is_on() {
     assert_eq!(code, 0, "{seen}");
     assert!(written.contains("Ctrl-C ends it"), "{written}");
     assert!(!seen.contains("Ctrl-C ends it") && !seen.contains("running"), "{seen}");
+}
+
+#[test]
+fn what_is_wrong_with_the_skills_is_said_by_whoever_uses_them() {
+    let env = with_skill();
+    script(&env, &[json!({ "text": "Yes." })]);
+    env.write("project/broken/two/SKILL.md", "no header\n");
+    let model = "--model scripted/replies.jsonl";
+    let commands = [
+        ("run hello", model),
+        ("chat", model),
+        ("exec counter", "-- true"),
+        ("bench token-report", ""),
+    ];
+    let told = commands.map(|(command, rest)| {
+        let with = |more: &str| {
+            let sources = format!("--no-default-sources --skills-dir skills {more}");
+            let outcome = run(&env, &format!("{command} {sources} {rest}"));
+            let is_problem = |line: &&str| line.starts_with("warning") || line.starts_with("error");
+            outcome.stderr.lines().filter(is_problem).collect::<Vec<_>>().join("\n")
+        };
+        assert_eq!(with(""), "", "{command}");
+        with("--skills-dir nowhere --skills-dir broken")
+    });
+    assert_snapshot!(told[0], @"
+    warning: [PROJECT]/broken/two/SKILL.md:1:1: there is no header; the folder and the first paragraph stand in for it [M013]
+    error: [PROJECT]/nowhere: there is no such folder [M080]
+    ");
+    assert!(told.iter().all(|it| *it == told[0]), "{told:#?}");
+    let none = run(&env, "bench token-report --no-default-sources --skills-dir nowhere");
+    assert_snapshot!(none.stderr, @"
+    error: [PROJECT]/nowhere: there is no such folder [M080]
+    error: there are no skills to measure with
+    hint: `metier skills list` says why
+    ");
+}
+
+#[test]
+fn a_command_of_a_skill_that_wants_a_tool_is_said_to_load_the_skill() {
+    let env = with_skill();
+    script(&env, &[json!({ "text": "One." }), json!({ "text": "Two." })]);
+    env.write(
+        "project/skills/direct/SKILL.md",
+        "---\nname: direct\ndescription: Is direct.\ncommand-dispatch: tool\ncommand-tool: exec\n---\n\n# Direct\n",
+    );
+    assert_snapshot!(chat(&env, &["--session", "one"], "/direct now\nand $direct\n"), @"
+    exit 0
+    ----- stdout
+    One.
+    Two.
+    ----- stderr
+    note: `direct` wants its command to call the tool `exec`, which is not done: the skill is loaded and the model asked
+    loaded direct
+    session one · 2 messages
+    ");
+}
+
+#[test]
+fn a_turn_without_an_answer_says_why_however_little_is_wanted() {
+    let env = with_skill();
+    script(&env, &[json!({ "text": "", "stop": "refusal" }), json!({ "text": "Yes." })]);
+    let told = |outcome: &Outcome| format!("{} | {}", outcome.code, outcome.stderr);
+    assert_snapshot!(told(&run_scripted(&env, &["try", "--json"])), @"1 | the model refused");
+    assert_snapshot!(told(&run_scripted(&env, &["try", "--quiet"])), @"1 | the model refused");
+    let outcome = chat(&env, &["--quiet"], "try\nagain\n");
+    assert_eq!(outcome.stdout, "Yes.\n");
+    assert_snapshot!(told(&outcome), @"1 | the model refused");
+}
+
+#[test]
+fn files_of_a_message_that_failed_come_with_the_next() {
+    let env = with_skill();
+    env.write("project/my notes.txt", "one\n");
+    let wrong = json!({ "kind": "refused", "message": "not now" });
+    let yes = json!({ "text": "Yes." });
+    script(&env, &[json!({ "error": wrong }), yes.clone(), yes]);
+    let input = "/attach \"my notes.txt\"\nfirst\nsecond\nthird\n";
+    assert_snapshot!(chat(&env, &["--session", "one"], input).stderr, @"
+    attached my notes.txt, to your next message
+    error: `script` refuses the content of the request: not now
+    still attached 1 file, to your next message
+    session one · 3 messages
+    ");
+    assert_snapshot!(run(&env, "sessions show one").stdout, @"
+    you
+      first
+      with my notes.txt (workspace://work/inputs/my notes.txt)
+    you
+      second
+      with my notes.txt (workspace://work/inputs/my notes.txt)
+    model
+      Yes.
+    you
+      third
+    model
+      Yes.
+    ");
+}
+
+#[test]
+fn an_empty_task_is_a_mistake() {
+    let env = with_skill();
+    script(&env, &[json!({ "text": "Never said." })]);
+    for task in ["", " \n\t"] {
+        assert_eq!(compact(&run_scripted(&env, &[task])), "2 |  | error: the task is empty");
+    }
+}
+
+#[test]
+fn a_line_that_is_not_text_is_named() {
+    let env = with_skill();
+    script(&env, &[json!({ "text": "One." })]);
+    let mut command = env.command("/bin/sh");
+    let line = "printf 'a\\n\\377\\n' | \"$0\" chat --quiet --skills-dir skills --no-default-sources --model scripted/replies.jsonl";
+    let output = command.args(["-c", line]).arg(env.binary()).output().expect("it runs");
+    let [stdout, stderr] = [output.stdout, output.stderr].map(String::from_utf8);
+    assert_eq!(stdout.as_deref(), Ok("One.\n"));
+    assert_eq!(stderr.as_deref(), Ok("error: line 2 of standard input is not UTF-8\n"));
+}
+
+#[test]
+fn a_chat_says_once_what_a_session_began_with_and_keeps() {
+    let env = with_skill();
+    let yes = json!({ "when": {}, "text": "Yes." });
+    script(&env, &[yes]);
+    assert_eq!(chat(&env, &["--session", "one"], "hello\n").code, 0);
+    let outcome = chat(&env, &["--session", "one", "--tools", "single"], "a\nb\n/new\nc\n");
+    let notes: Vec<&str> =
+        outcome.stderr.lines().filter(|line| line.starts_with("note:")).collect();
+    assert_snapshot!(notes.join("\n"), @"note: the session began with `--tools full` and keeps it; a new one can have `single`");
 }

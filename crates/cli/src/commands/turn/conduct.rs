@@ -1,0 +1,99 @@
+//! A turn from its beginning to its end, the same for `run` and `chat`.
+
+use metier_agent::agent::Watcher;
+use metier_agent::{Agent, LoadRequest, Outcome, Stopper, Task, prompt, stop};
+use metier_session::{Opening, SessionKey};
+use metier_workspace::SessionKey as WorkspaceKey;
+use serde::Serialize;
+use tokio::task::JoinHandle;
+
+use super::attach::{self, Attached};
+use crate::args::AgentArgs;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::style;
+use crate::sessions;
+
+/// What somebody asks for.
+pub(in crate::commands) struct Ask<'a> {
+    /// The words.
+    pub text: String,
+    /// Files that belong to them.
+    pub files: &'a [Attached],
+    /// Skills to load first.
+    pub loads: Vec<String>,
+}
+
+/// Has an agent do it in a session, which is begun if need be; Ctrl-C stops it.
+///
+/// # Errors
+///
+/// When the session or the model cannot be used.
+pub(in crate::commands) async fn conduct(
+    agent: &Agent,
+    key: &SessionKey,
+    ask: Ask<'_>,
+    watcher: Watcher,
+) -> Result<(Outcome, WorkspaceKey), Failure> {
+    let workspaces = &agent.runner.workspaces;
+    let place = sessions::begin(&*agent.sessions, workspaces, key).await?;
+    let attachments = attach::upload(ask.files, &workspaces.workspace(&place)?)?;
+    let loads = ask.loads.into_iter();
+    let loads = loads.map(|skill| LoadRequest { skill, ..LoadRequest::default() }).collect();
+    let task = Task { text: ask.text, attachments, loads };
+    let (stopper, stop) = stop();
+    let interrupt = stop_on_interrupt(stopper);
+    let outcome = agent.run(key, task, watcher, &stop).await;
+    interrupt.abort();
+    Ok((outcome?, place))
+}
+
+/// Ctrl-C ends the turn; the session keeps what happened.
+fn stop_on_interrupt(stopper: Stopper) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            stopper.stop();
+        }
+    })
+}
+
+/// Says which flags come too late: requests of a session keep the beginning that its first one had.
+///
+/// # Errors
+///
+/// When the session cannot be read.
+pub(in crate::commands) async fn tell_what_stays(
+    context: &Context,
+    arguments: &AgentArgs,
+    agent: &Agent,
+    key: &SessionKey,
+) -> Result<(), Failure> {
+    if arguments.tools.is_none() && arguments.placement.is_none() {
+        return Ok(());
+    }
+    let Some(found) = agent.sessions.get(key).await? else { return Ok(()) };
+    if let Some(opening) = agent.sessions.opening(&found.at).await? {
+        compare(context, arguments, &opening);
+    }
+    Ok(())
+}
+
+fn compare(context: &Context, arguments: &AgentArgs, opening: &Opening) {
+    let kept = [
+        ("--tools", &arguments.tools, word_of(prompt::tool_set_of(opening))),
+        ("--placement", &arguments.placement, word_of(prompt::layout_of(opening).placement)),
+    ];
+    for (flag, wanted, kept) in kept {
+        let Some(wanted) = wanted.as_ref().filter(|wanted| **wanted != kept) else { continue };
+        let text = format!(
+            "the session began with `{flag} {kept}` and keeps it; a new one can have `{wanted}`"
+        );
+        context.output.note(style::WARN, "note: ", &text);
+    }
+}
+
+/// What a flag calls a choice.
+fn word_of(choice: impl Serialize) -> String {
+    let word = serde_json::to_value(choice).unwrap_or_default();
+    word.as_str().unwrap_or_default().to_owned()
+}

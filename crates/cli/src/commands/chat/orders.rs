@@ -8,7 +8,7 @@ use super::names::{Names, ORDERS};
 use super::talk::Chat;
 use super::words::Order;
 use crate::args::UsageArgs;
-use crate::commands::sessions::usage;
+use crate::commands::sessions::show_usage;
 use crate::commands::turn::attach;
 use crate::failure::Failure;
 use crate::output::{Align, Column, Table, counted, plain, style};
@@ -49,7 +49,7 @@ impl Chat<'_> {
             }
             Order::Usage => {
                 let session = Some(self.session.clone());
-                usage(&UsageArgs { session, json: false }, self.context)?;
+                show_usage(&UsageArgs { session, json: false }, self.context)?;
             }
             Order::Quit => {}
         }

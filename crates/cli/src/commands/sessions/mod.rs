@@ -8,7 +8,7 @@ mod usage;
 use metier_session::{Export, Session, SessionError, SessionStore, SqliteStore};
 
 use show::View;
-pub(super) use usage::usage;
+pub(super) use usage::{show_usage, usage};
 
 use crate::args::{SessionsArgs, SessionsCommand};
 use crate::context::Context;
@@ -40,6 +40,12 @@ fn export(context: &Context, name: &str) -> Result<u8, Failure> {
         }
         Ok(OK)
     })
+}
+
+/// Whether a session is a workspace that `exec` made and nothing else.
+fn is_of_exec_alone(context: &Context, name: &str) -> Result<bool, Failure> {
+    let key = context.workspace_key(name)?;
+    Ok(key.generation == 0 && context.workspaces()?.exists(&key))
 }
 
 /// The database, which a session that is there must be in.

@@ -1,15 +1,13 @@
 //! `metier sessions show`.
 
-use std::collections::HashMap;
-
 use metier_agent::fence;
 use metier_session::content::{
     AssistantMessage, Call, Part, StateUpdate, ToolResponse, UserMessage,
 };
 use metier_session::{Content, Event, all_events};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{find, store};
+use super::{find, is_of_exec_alone, store};
 use crate::commands::turn::calls::{Line, coded, details, happened};
 use crate::context::Context;
 use crate::failure::{Failure, OK};
@@ -30,41 +28,50 @@ pub(super) struct View {
 
 /// Shows what happened in a session.
 pub(super) fn show(context: &Context, name: &str, view: View) -> Result<u8, Failure> {
-    let store = store(context, name)?;
-    let events: Vec<Event> = block_on(async {
-        let at = find(&store, name).await?.at;
-        Ok(all_events(&store, &at).await?)
-    })?;
+    let events = events_of(context, name)?;
     if view.json {
         context.output.json(&events);
-    } else {
-        let story = Story { calls: calls_of(&events), details: view.details };
-        let told = events.iter().map(|event| story.told(event));
-        context.output.print(&told.collect::<String>());
+        return Ok(OK);
+    }
+    let mut story = Story { calls: Vec::new(), code: Call::default(), details: view.details };
+    let told: String = events.iter().map(|event| story.told(event)).collect();
+    context.output.print(&told);
+    if events.is_empty() {
+        context.output.say(&format!("nothing was said in session {}", plain(name)));
     }
     Ok(OK)
 }
 
-/// The calls of a session, by id.
-fn calls_of(events: &[Event]) -> HashMap<&str, &Call> {
-    let replies = events.iter().filter_map(|event| match &event.content {
-        Content::Assistant(message) => Some(message),
-        _ => None,
-    });
-    replies.flat_map(AssistantMessage::calls).map(|call| (call.id.as_str(), call)).collect()
+/// The events of a session; one of `exec` alone has none.
+fn events_of(context: &Context, name: &str) -> Result<Vec<Event>, Failure> {
+    if is_of_exec_alone(context, name)? {
+        return Ok(Vec::new());
+    }
+    let store = store(context, name)?;
+    block_on(async {
+        let at = find(&store, name).await?.at;
+        Ok(all_events(&store, &at).await?)
+    })
 }
 
-/// Tells events to people.
+/// Tells events to people, one after the other.
 struct Story<'a> {
-    calls: HashMap<&'a str, &'a Call>,
+    /// The calls of the last reply that are not answered. Others before may have had the same ids.
+    calls: Vec<&'a Call>,
+    /// The code of the last reply, as a call.
+    code: Call,
     details: bool,
 }
 
-impl Story<'_> {
-    fn told(&self, event: &Event) -> String {
+impl<'a> Story<'a> {
+    fn told(&mut self, event: &'a Event) -> String {
         match &event.content {
             Content::User(message) => said_by_user(message),
-            Content::Assistant(message) => self.said_by_model(message),
+            Content::Assistant(message) => {
+                self.calls = message.calls().collect();
+                self.code = code_in(message);
+                self.said_by_model(message)
+            }
             Content::ToolResponse(response) => self.answered(response),
             Content::StateUpdate(update) if update.cause == fence::CAUSE => self.ran_code(update),
             Content::StateUpdate(update) => {
@@ -86,17 +93,18 @@ impl Story<'_> {
         message.parts.iter().map(part).collect()
     }
 
-    fn answered(&self, response: &ToolResponse) -> String {
-        let Some(call) = self.calls.get(response.call.as_str()) else {
+    fn answered(&mut self, response: &ToolResponse) -> String {
+        let Some(at) = self.calls.iter().position(|call| call.id == response.call) else {
             return line(if response.is_error { "error" } else { "result" }, &response.text);
         };
+        let call = self.calls.remove(at);
         self.happened(&happened(call, response), &response.text, &response.structured)
     }
 
     fn ran_code(&self, update: &StateUpdate) -> String {
         let result = update.extra.get(fence::STRUCTURED).cloned().unwrap_or_default();
         let text = update.text.as_deref().unwrap_or_default();
-        self.happened(&coded(&Call::default(), update), text, &result)
+        self.happened(&coded(&self.code, update), text, &result)
     }
 
     fn happened(&self, lines: &[Line], text: &str, result: &Value) -> String {
@@ -108,6 +116,13 @@ impl Story<'_> {
         }
         told
     }
+}
+
+/// The code of a reply as the call that it was not.
+fn code_in(message: &AssistantMessage) -> Call {
+    let command = fence::code_of(message).map(|code| code.text);
+    let arguments = json!({ "command": command }).to_string();
+    Call { name: fence::CAUSE.to_owned(), arguments, ..Call::default() }
 }
 
 fn said_by_user(message: &UserMessage) -> String {

@@ -3,14 +3,29 @@
 use metier_session::{SessionStore, Tokens, UsageFilter, UsageReport};
 use serde_json::{Value, json};
 
+use super::{find, is_of_exec_alone, store};
 use crate::args::UsageArgs;
 use crate::context::Context;
 use crate::failure::{Failure, OK};
 use crate::output::{Align, Column, Table, plain, style};
 use crate::runs::{APP, USER, block_on};
 
-/// Shows the tokens of all sessions, or of one.
+/// Shows the tokens of all sessions, or of one that is there.
 pub(in crate::commands) fn usage(arguments: &UsageArgs, context: &Context) -> Result<u8, Failure> {
+    if let Some(name) = &arguments.session
+        && !is_of_exec_alone(context, name)?
+    {
+        let store = store(context, name)?;
+        block_on(find(&store, name))?;
+    }
+    show_usage(arguments, context)
+}
+
+/// The same, where one that has not begun is one without tokens.
+pub(in crate::commands) fn show_usage(
+    arguments: &UsageArgs,
+    context: &Context,
+) -> Result<u8, Failure> {
     let filter = UsageFilter {
         app: Some(APP.to_owned()),
         user: Some(USER.to_owned()),

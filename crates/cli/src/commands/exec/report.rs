@@ -6,6 +6,7 @@ use metier_workspace::RunOutput;
 use metier_workspace::request::{Confinement, OutputFile};
 
 use crate::commands::files::{self, FileRow};
+use crate::commands::turn::calls::{denied, kept, warned};
 use crate::context::Context;
 use crate::output::{plain, style, styled};
 
@@ -26,19 +27,11 @@ pub(super) fn print(context: &Context, place: &Place<'_>, output: &RunOutput) {
             out.note(style::DIM, "in ", &folder.display().to_string());
         }
     }
-    for kept in &output.artifact_files {
-        out.note(style::GOOD, "kept ", &kept.reference);
-    }
-    for warning in &output.warnings {
-        out.note(style::WARN, "warning: ", warning);
-    }
-    for denial in &output.denials {
-        if denial.kind == "limit" {
-            out.note(style::WARN, "limit met: ", &denial.what);
-            continue;
-        }
-        let what = format!("{}: {}", denial.kind.replace('_', " "), denial.what);
-        out.note(style::WARN, "refused: ", &what);
+    let kept = output.artifact_files.iter().map(|it| kept(&it.reference));
+    let warnings = output.warnings.iter().map(|it| warned(it));
+    let denials = output.denials.iter().map(|it| denied(it.kind, &it.what));
+    for line in kept.chain(warnings).chain(denials) {
+        out.note(line.style, line.word, &line.text);
     }
     if let Some(remark) = remark(&output.confinement) {
         out.note(style::WARN, "not promised: ", &remark);

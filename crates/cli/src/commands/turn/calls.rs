@@ -73,6 +73,9 @@ fn ran(arguments: &Value, result: &Value) -> Vec<Line> {
     let (style, ending) = match (number("exit_code"), number("signal")) {
         _ if is("timed_out") => (style::BAD, "time was up".to_owned()),
         _ if is("cancelled") => (style::WARN, "cancelled".to_owned()),
+        (Some(0), _) if is("incomplete") => {
+            (style::WARN, "exit 0, but not everything was kept".to_owned())
+        }
         (Some(0), _) => (style::GOOD, "exit 0".to_owned()),
         (Some(code), _) => (style::BAD, format!("exit {code}")),
         (_, Some(signal)) => (style::BAD, format!("ended by signal {signal}")),
@@ -83,12 +86,44 @@ fn ran(arguments: &Value, result: &Value) -> Vec<Line> {
     let text = format!("{} · {ending} · {seconds:.2} s", command_of(arguments));
     let mut lines = vec![Line { style, word: "ran ", text }];
     let complaint = result.get("stderr").and_then(Value::as_str).unwrap_or_default();
-    if ending != "exit 0"
+    if number("exit_code") != Some(0)
         && let Some(last) = complaint.lines().rfind(|line| !line.trim().is_empty())
     {
         lines.push(Line { style: style::DIM, word: "  ", text: last.trim().to_owned() });
     }
+    lines.extend(remarks(result));
     lines
+}
+
+/// What was remarkable about a run.
+fn remarks(result: &Value) -> Vec<Line> {
+    let list = |field: &str| result.get(field).and_then(Value::as_array).into_iter().flatten();
+    let text = |value: &Value, field: &str| {
+        value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let artifacts = list("artifact_files").map(|file| kept(&text(file, "ref")));
+    let warnings = list("warnings").filter_map(Value::as_str).map(warned);
+    let denials = list("denials").map(|it| denied(&text(it, "kind"), &text(it, "what")));
+    artifacts.chain(warnings).chain(denials).collect()
+}
+
+/// A file that a run kept as an artifact.
+pub(in crate::commands) fn kept(reference: &str) -> Line {
+    Line { style: style::GOOD, word: "kept ", text: reference.to_owned() }
+}
+
+/// What a reader of a run should know.
+pub(in crate::commands) fn warned(warning: &str) -> Line {
+    Line { style: style::WARN, word: "warning: ", text: warning.to_owned() }
+}
+
+/// What a run was refused.
+pub(in crate::commands) fn denied(kind: &str, what: &str) -> Line {
+    let (word, text) = match kind {
+        "limit" => ("limit met: ", what.to_owned()),
+        kind => ("refused: ", format!("{}: {what}", kind.replace('_', " "))),
+    };
+    Line { style: style::WARN, word, text }
 }
 
 /// Everything that came of a call: what a command printed, or what the model was told.
@@ -120,5 +155,36 @@ fn command_of(arguments: &Value) -> String {
     match skill_of(arguments) {
         skill if skill.is_empty() => command,
         skill => format!("{skill}: {command}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_a_run_was_refused_and_what_it_kept_has_a_line_each() {
+        let result = json!({
+            "exit_code": 0,
+            "duration_ms": 20,
+            "artifact_files": [{ "name": "out/a", "version": 0, "ref": "artifact://out/a@0" }],
+            "warnings": ["one"],
+            "denials": [
+                { "kind": "limit", "what": "memory" },
+                { "kind": "system_call", "what": "ptrace" },
+            ],
+        });
+        let lines = ran(&json!({ "command": "x" }), &result);
+        let lines: Vec<String> =
+            lines.iter().map(|line| format!("{}{}", line.word, line.text)).collect();
+        insta::assert_snapshot!(lines.join("\n"), @"
+        ran x · exit 0 · 0.02 s
+        kept artifact://out/a@0
+        warning: one
+        limit met: memory
+        refused: system call: ptrace
+        ");
     }
 }

@@ -52,6 +52,7 @@ fn sessions_are_listed_and_shown() {
       Let me look.
       loaded counter
       ran counter: echo 2 > $OUTPUT_DIR/count.txt · exit 0 · [TIME]
+      kept artifact://out/count.txt@0
     model
       Two.
     ----- stderr
@@ -59,6 +60,138 @@ fn sessions_are_listed_and_shown() {
     let listed = json(&run(&env, "sessions list --json"));
     assert_eq!(listed[1]["title"], "how long is it?");
     assert_eq!(json(&run(&env, "sessions show second --json")).as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn results_are_shown_with_the_calls_of_their_reply_though_ids_repeat() {
+    let env = with_skill();
+    let named = |id: &str, mut call: Value| {
+        call["id"] = id.into();
+        call
+    };
+    let load = || named("a", call("skill_load", &json!({ "skill": "counter" })));
+    let run_it = |command: &str| {
+        named("b", call("skill_run", &json!({ "skill": "counter", "command": command })))
+    };
+    for (task, command) in [("first", "echo one"), ("second", "false")] {
+        let calls = json!({ "calls": [load(), run_it(command)] });
+        script(&env, &[calls, json!({ "text": "Done." })]);
+        assert_eq!(run_scripted(&env, &[task, "--session", "one"]).code, 0);
+    }
+    let events = run(&env, "sessions show one --json").stdout;
+    assert_eq!(events.matches(r#""id":"b""#).count(), 2, "{events}");
+    assert_snapshot!(steady(&run(&env, "sessions show one")), @"
+    exit 0
+    ----- stdout
+    you
+      first
+      loaded counter
+      ran counter: echo one · exit 0 · [TIME]
+    model
+      Done.
+    you
+      second
+      loaded counter
+      ran counter: false · exit 1 · [TIME]
+    model
+      Done.
+    ----- stderr
+    ");
+}
+
+#[test]
+fn code_of_a_reply_is_shown_with_what_came_of_it() {
+    let env = with_skill();
+    env.write("home/.metier/config.toml", "agent.code_execution = true\n");
+    let code = |code: &str| json!({ "text": format!("Look.\n\n```bash\n{code}\n```") });
+    script(&env, &[code("echo 2"), code("false"), json!({ "text": "Two." })]);
+    assert_eq!(run_scripted(&env, &["count", "--session", "one"]).code, 0);
+    assert_snapshot!(steady(&run(&env, "sessions show one")), @"
+    exit 0
+    ----- stdout
+    you
+      count
+    model
+      Look.
+      
+      ```bash
+      echo 2
+      ```
+      ran echo 2 · exit 0 · [TIME]
+    model
+      Look.
+      
+      ```bash
+      false
+      ```
+      ran false · exit 1 · [TIME]
+    model
+      Two.
+    ----- stderr
+    ");
+}
+
+#[test]
+fn what_is_remarkable_about_a_run_is_told_while_it_is_done_and_afterwards() {
+    let env = with_skill();
+    let command = "echo 2 > $OUTPUT_DIR/count.txt; echo 3 > \"$OUTPUT_DIR/a\u{1b}[2J\"";
+    let make = json!({ "skill": "counter", "command": command,
+        "outputs": { "globs": ["out/*"], "save": true } });
+    let load = call("skill_load", &json!({ "skill": "counter" }));
+    let calls = json!({ "calls": [load, call("skill_run", &make)] });
+    script(&env, &[calls, json!({ "text": "Done." })]);
+    assert_snapshot!(steady(&run_scripted(&env, &["count", "--session", "one"])), @r#"
+    exit 0
+    ----- stdout
+    Done.
+    ----- stderr
+    loaded counter
+    ran counter: echo 2 > $OUTPUT_DIR/count.txt; echo 3 > "$OUTPUT_DIR/a\u{1b}[2J" · exit 0, but not everything was kept · [TIME]
+    kept artifact://out/count.txt@0
+    warning: `out/a\u{1b}[2J` was not kept: `out/a\u{1b}[2J` cannot name an artifact: it has a control character
+    FILE                        SIZE  TYPE
+    workspace://out/a\u{1b}[2J   2 B  text
+    workspace://out/count.txt    2 B  text
+    in [HOME]/.metier/workspaces/metier/local/one-1
+    answered · [TIME] · scripted/replies.jsonl · session one
+    "#);
+    assert_snapshot!(steady(&run(&env, "sessions show one")), @r#"
+    exit 0
+    ----- stdout
+    you
+      count
+      loaded counter
+      ran counter: echo 2 > $OUTPUT_DIR/count.txt; echo 3 > "$OUTPUT_DIR/a\u{1b}[2J" · exit 0, but not everything was kept · [TIME]
+      kept artifact://out/count.txt@0
+      warning: `out/a\u{1b}[2J` was not kept: `out/a\u{1b}[2J` cannot name an artifact: it has a control character
+    model
+      Done.
+    ----- stderr
+    "#);
+}
+
+#[test]
+fn a_session_of_exec_alone_is_one_in_which_nothing_was_said() {
+    let env = with_skill();
+    let rest = "--session one --skills-dir skills --no-default-sources";
+    assert_eq!(run(&env, &format!("exec counter {rest} -- true")).code, 0);
+    let lines = ["sessions show one", "sessions show one --json", "usage --session one"];
+    assert_snapshot!(lines.map(|line| compact(&run(&env, line))).join("\n"), @"
+    0 |  | nothing was said in session one
+    0 | [] |
+    0 |  | no model has replied yet
+    ");
+}
+
+#[test]
+fn the_tokens_of_a_session_that_is_not_there_are_not_told() {
+    let env = with_sessions();
+    assert_snapshot!(compact(&run(&env, "usage --session frist")), @"1 |  | error: there is no session `frist` / hint: `metier sessions list` shows those there are");
+    assert_eq!(run(&env, "usage --session frist --json").code, 1);
+    // A chat that has not begun has none yet.
+    let words = ["chat", "--session", "third", "--model", "offline"];
+    let outcome = env.run_in(&env.project(), words, "/usage\n");
+    assert_snapshot!(compact(&outcome), @"0 |  | no model has replied yet");
 }
 
 #[test]

@@ -76,7 +76,7 @@ struct InLayout {
 /// Measures every case in every layout.
 pub(super) fn measure(arguments: &BenchArgs, context: &Context) -> Result<CacheReport, Failure> {
     let laboratory = prepare(arguments, context)?;
-    let cases = cases::cases(&cases::known(&laboratory, &arguments.sources, context)?);
+    let cases = cases::cases(&cases::known(&laboratory, arguments, context)?);
     let measured = cases.iter().map(|case| one(&laboratory, case)).collect::<Result<_, _>>()?;
     let live = arguments.model.as_ref().map(|model| {
         let trials: Vec<Trial<'_>> = cases.iter().flat_map(trials).collect();

@@ -8,7 +8,7 @@ use metier_skill::files;
 use serde_json::json;
 
 use super::laboratory::{Call, Laboratory, Turn};
-use crate::args::SourceArgs;
+use crate::args::BenchArgs;
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -48,11 +48,13 @@ pub(super) struct Case {
 /// When there is none, or one cannot be read.
 pub(super) fn known(
     laboratory: &Laboratory,
-    sources: &SourceArgs,
+    arguments: &BenchArgs,
     context: &Context,
 ) -> Result<Vec<Known>, Failure> {
     let snapshot = laboratory.skills().snapshot();
-    context.report(&snapshot.problems);
+    if !arguments.json {
+        context.report(&snapshot.problems);
+    }
     let mut known = Vec::new();
     for entry in snapshot.entries.iter().filter(|entry| entry.is_model_visible()) {
         let tree = files::list(&context.folder_of(entry)?).map_err(|error| Failure::of(&error))?;
@@ -61,7 +63,7 @@ pub(super) fn known(
     }
     if known.is_empty() {
         let failure = Failure::new("there are no skills to measure with");
-        return Err(failure.hint(if sources.skills_dirs.is_empty() {
+        return Err(failure.hint(if arguments.sources.skills_dirs.is_empty() {
             "name a folder of skills with `--skills-dir`"
         } else {
             "`metier skills list` says why"

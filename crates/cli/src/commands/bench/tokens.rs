@@ -64,7 +64,7 @@ struct Way {
 /// Measures the task in every way.
 pub(super) fn measure(arguments: &BenchArgs, context: &Context) -> Result<TokenReport, Failure> {
     let laboratory = prepare(arguments, context)?;
-    let known = cases::known(&laboratory, &arguments.sources, context)?;
+    let known = cases::known(&laboratory, arguments, context)?;
     let used = cases::pair(&known).map_or_else(|| vec![&known[0]], Vec::from);
     let ways = ways(&known, &used);
     let mut prompts = Vec::new();

@@ -37,7 +37,9 @@ struct Answer<'a> {
 /// Runs a command of a skill.
 pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure> {
     let snapshot = context.library(&arguments.sources)?;
-    context.report(&snapshot.problems);
+    if !arguments.json {
+        context.report(&snapshot.problems);
+    }
     let (request, named_files) = request::read(arguments, context)?;
     let entry = context.find(&snapshot, &request.skill)?;
     let mut settings = context.run_settings(entry)?;

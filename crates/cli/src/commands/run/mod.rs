@@ -27,7 +27,9 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
     let key = session_key(&session)?;
     let files = attach::read(&arguments.files, context)?;
     let skills = Arc::new(Skills::find(context, &arguments.agent.sources)?);
-    context.report(&skills.snapshot().problems);
+    if !arguments.json {
+        context.report(&skills.snapshot().problems);
+    }
     let agent = context.agent(&arguments.agent, Arc::clone(&skills))?;
     // What runs left behind whose metier was killed.
     metier_sandbox::remove_leftovers();

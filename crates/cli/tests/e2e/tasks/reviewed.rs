@@ -114,6 +114,11 @@ fn what_is_wrong_with_the_skills_is_said_by_whoever_uses_them() {
     error: [PROJECT]/nowhere: there is no such folder [M080]
     ");
     assert!(told.iter().all(|it| *it == told[0]), "{told:#?}");
+    // JSON comes alone.
+    for (command, rest) in [("exec counter", "-- true"), ("bench token-report", "")] {
+        let sources = "--no-default-sources --skills-dir skills --skills-dir broken";
+        assert_eq!(run(&env, &format!("{command} --json {sources} {rest}")).stderr, "");
+    }
     let none = run(&env, "bench token-report --no-default-sources --skills-dir nowhere");
     assert_snapshot!(none.stderr, @"
     error: [PROJECT]/nowhere: there is no such folder [M080]

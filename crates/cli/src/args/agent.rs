@@ -14,7 +14,7 @@ pub(crate) struct RunArgs {
     /// Files that belong to it
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Print the events of the session as they happen, one line of JSON each
+    /// Print the events of the turn as they happen, one line of JSON each
     #[arg(long)]
     pub json: bool,
     /// Who does it, and how.

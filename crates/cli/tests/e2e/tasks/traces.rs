@@ -342,6 +342,22 @@ fn a_protocol_that_is_not_spoken_is_named() {
 }
 
 #[test]
+fn a_variable_that_cannot_be_followed_costs_one_line() {
+    let server = receiver();
+    let told = |env: TestEnv| {
+        script(&env, &[json!({ "text": "Hello." })]);
+        let outcome = run_scripted(&env, &["hello", "--session", "one"]);
+        assert_eq!((outcome.code, &*outcome.stdout), (0, "Hello.\n"));
+        let warnings = outcome.stderr.lines().filter(|it| it.starts_with("warning"));
+        warnings.collect::<Vec<_>>().join("\n")
+    };
+    let address = with_skill().with_variable(ENDPOINT, "localhost:4318");
+    assert_snapshot!(told(address), @"warning: `OTEL_EXPORTER_OTLP_ENDPOINT` is not an address such as `http://127.0.0.1:4318`: its scheme `localhost` is neither http nor https; no spans are sent");
+    assert_snapshot!(told(traced(&server).with_variable("OTEL_SDK_DISABLED", "no")), @"warning: `OTEL_SDK_DISABLED` is `no`, neither `true` nor `false`; it is taken for `false`");
+    assert!(!server.requests().is_empty());
+}
+
+#[test]
 fn a_command_that_ctrl_c_stopped_is_told_too() {
     let server = receiver();
     let env = traced(&server);

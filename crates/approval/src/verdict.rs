@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::facts::{Executable, FileFact};
 use crate::plan::{Plan, Simple};
+use crate::policy::{Mode, Rules};
 
 /// What is decided about a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +14,12 @@ use crate::plan::{Plan, Simple};
 pub enum Verdict {
     /// It may run, exactly so.
     Allow(Approved),
+    /// Everything may run, and a person need not be asked: the text may be given to a shell although nobody can
+    /// say what it does. Never with any mode but [`Mode::Full`].
+    AllowText {
+        /// Why there is no plan.
+        reason: String,
+    },
     /// A person decides.
     Ask {
         /// Why nobody else can, in words for that person.
@@ -85,4 +92,32 @@ pub struct Pinned {
     pub sha256: String,
     /// Where, with all links followed.
     pub directory: PathBuf,
+}
+
+impl Verdict {
+    /// What becomes of it where nobody can be asked.
+    pub fn without_a_person(self, rules: &Rules) -> Self {
+        let Self::Ask { reason, plan, .. } = self else { return self };
+        let fallback = rules.fallback.min(rules.mode);
+        match plan {
+            Some(plan) if fallback == Mode::Allowlist && plan.is_covered() => Self::Allow(plan),
+            Some(plan) if fallback == Mode::Full => Self::Allow(plan.with_everything_allowed()),
+            _ => Self::Deny { reason: format!("nobody can be asked: {reason}") },
+        }
+    }
+}
+
+impl Approved {
+    /// Whether somebody allows each of its programs as it is.
+    #[must_use]
+    pub fn is_covered(&self) -> bool {
+        self.programs.iter().all(|program| program.basis.is_some())
+    }
+
+    pub(crate) fn with_everything_allowed(mut self) -> Self {
+        for program in &mut self.programs {
+            program.basis.get_or_insert(Basis::Full);
+        }
+        self
+    }
 }

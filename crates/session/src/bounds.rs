@@ -17,3 +17,11 @@ pub(crate) const MAX_STATE_BYTES: usize = 1024 * 1024;
 pub const MAX_PAGE: usize = 1000;
 /// Bytes of events after which a page ends, so that one of large events fits into memory too.
 pub const MAX_PAGE_BYTES: usize = 16 * 1024 * 1024;
+/// Most decisions of people about commands. All are read before a command is judged.
+pub const MAX_DECISIONS: usize = 10_000;
+/// Longest rule of a decision in bytes of its JSON: a command that somebody could still read.
+pub const MAX_RULE_BYTES: usize = 256 * 1024;
+/// Longest name of an agent in bytes.
+pub const MAX_AGENT_BYTES: usize = 1024;
+/// Most characters of a command that are kept with the decision that let it run.
+pub const MAX_SHOWN_CHARS: usize = 1000;

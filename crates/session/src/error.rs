@@ -94,6 +94,12 @@ pub enum SessionError {
         /// How many that are.
         limit: u32,
     },
+    /// There are as many decisions about commands as are kept.
+    #[error("there are {limit} decisions about commands, the most there can be: revoke some")]
+    TooManyDecisions {
+        /// How many that are.
+        limit: usize,
+    },
     /// Another process holds the database.
     #[error(
         "the database `{}` was locked by another process for {} seconds: try again, or end what holds it",
@@ -212,7 +218,7 @@ pub(crate) fn said(fault: &dyn fmt::Display) -> String {
     cut(text.chars(), MAX_CHARS)
 }
 
-fn cut(mut letters: impl Iterator<Item = char>, count: usize) -> String {
+pub(crate) fn cut(mut letters: impl Iterator<Item = char>, count: usize) -> String {
     let mut text: String = letters.by_ref().take(count).collect();
     if letters.next().is_some() {
         text.push('…');

@@ -5,6 +5,8 @@
 //! [`SessionStore`] keeps both: [`MemoryStore`] for as long as the process lives, [`SqliteStore`]
 //! in a file, for any number of processes at once.
 //!
+//! Both also keep what people [decided](DecisionStore) about commands for good.
+//!
 //! This crate stores what it is given. What a request to a model is made of, what a key of the
 //! state means, and which workspaces and artifacts belong to a session is decided by the callers.
 //!
@@ -36,6 +38,7 @@
 
 mod bounds;
 pub mod content;
+mod decision;
 mod error;
 mod event;
 mod export;
@@ -48,8 +51,12 @@ mod state;
 mod store;
 mod usage;
 
-pub use bounds::{MAX_APPEND_EVENTS, MAX_EVENT_BYTES, MAX_OPENING_BYTES, MAX_PAGE, MAX_PAGE_BYTES};
+pub use bounds::{
+    MAX_AGENT_BYTES, MAX_APPEND_EVENTS, MAX_DECISIONS, MAX_EVENT_BYTES, MAX_OPENING_BYTES, MAX_PAGE,
+    MAX_PAGE_BYTES, MAX_RULE_BYTES, MAX_SHOWN_CHARS,
+};
 pub use content::Content;
+pub use decision::{Decision, DecisionStore, Rule};
 pub use error::SessionError;
 pub use event::{Break, BreakCause, Event, Extra, NewEvent, Stub};
 pub use export::Export;

@@ -56,11 +56,11 @@ pub(crate) fn state(bytes: usize) -> Result<(), SessionError> {
     within("the state of the session", bytes, MAX_STATE_BYTES)
 }
 
-fn within(what: &'static str, size: usize, limit: usize) -> Result<(), SessionError> {
+pub(crate) fn within(what: &'static str, size: usize, limit: usize) -> Result<(), SessionError> {
     if size > limit { Err(SessionError::TooLarge { what, size, limit }) } else { Ok(()) }
 }
 
-fn written<T: Serialize + DeserializeOwned + PartialEq>(
+pub(crate) fn written<T: Serialize + DeserializeOwned + PartialEq>(
     what: &'static str,
     value: &T,
     limit: usize,

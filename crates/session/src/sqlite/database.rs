@@ -25,7 +25,8 @@ const POLL: Duration = Duration::from_millis(1);
 const WAL_BYTES: i64 = 16 * 1024 * 1024;
 
 /// What brings a database from each version to the next, from an empty file on.
-const STEPS: &[&str] = &["
+const STEPS: &[&str] = &[
+    "
     CREATE TABLE session (
         generation INTEGER PRIMARY KEY AUTOINCREMENT,
         app TEXT NOT NULL,
@@ -56,7 +57,22 @@ const STEPS: &[&str] = &["
         value TEXT NOT NULL,
         PRIMARY KEY (generation, name)
     ) STRICT, WITHOUT ROWID;
-"];
+    ",
+    // `rule` is the JSON of it; the same rule of the same agent is there once.
+    "
+    CREATE TABLE decision (
+        number INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        agent TEXT,
+        rule TEXT NOT NULL,
+        created INTEGER NOT NULL,
+        uses INTEGER NOT NULL,
+        last_used INTEGER,
+        last_command TEXT
+    ) STRICT;
+    CREATE UNIQUE INDEX decision_once ON decision (coalesce(agent, ''), rule);
+    ",
+];
 
 /// One at a time in a process. Closing a file gives up the locks that the process has on it, so the
 /// file must not be made while another thread already uses it.

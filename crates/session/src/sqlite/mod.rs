@@ -1,9 +1,11 @@
 //! Sessions in a SQLite database, for any number of processes at once.
 //!
 //! Two threads serve it (`worker`), each with a connection of its own: one writes and commits what
-//! waits together, one reads and is never in the way of the other. `database` opens the file, `read` and `write` are the statements, `problem` says what went wrong.
+//! waits together, one reads and is never in the way of the other. `database` opens the file, `read`,
+//! `write` and `decisions` are the statements, `problem` says what went wrong.
 
 mod database;
+mod decisions;
 mod problem;
 mod read;
 mod worker;

@@ -170,7 +170,7 @@ fn read_key(row: &Row<'_>) -> Result<SessionKey, Problem> {
     SessionKey::new(&app, &user, &session).map_err(|error| Problem::Damaged(error.to_string()))
 }
 
-fn stored<T: DeserializeOwned>(what: &str, json: &str) -> Result<T, Problem> {
+pub(super) fn stored<T: DeserializeOwned>(what: &str, json: &str) -> Result<T, Problem> {
     serde_json::from_str(json)
         .map_err(|error| Problem::Damaged(format!("{what} cannot be read: {}", said(&error))))
 }

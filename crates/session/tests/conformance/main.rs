@@ -8,6 +8,7 @@
 mod suite;
 
 mod crash;
+mod deciders;
 mod disk;
 mod memory;
 mod sqlite;

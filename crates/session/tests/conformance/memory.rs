@@ -8,7 +8,8 @@ use crate::suite::{Made, conformance};
 use crate::support::{Store, begin, key, refusal, said};
 
 fn make() -> Made {
-    Made { store: Arc::new(MemoryStore::new()), _folder: None }
+    let store = Arc::new(MemoryStore::new());
+    Made { decisions: Arc::clone(&store) as _, store, _folder: None }
 }
 
 conformance!(make);

@@ -16,7 +16,8 @@ use crate::support::{Store, all, begin, delta, join, key, listed, paid, refusal,
 fn make() -> Made {
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(&folder.path().join("metier.db")).unwrap();
-    Made { store: Arc::new(store), _folder: Some(folder) }
+    let store = Arc::new(store);
+    Made { decisions: Arc::clone(&store) as _, store, _folder: Some(folder) }
 }
 
 conformance!(make);
@@ -93,7 +94,7 @@ fn what_cannot_be_opened_is_left_as_it_is() {
     fs::remove_file(&database).unwrap();
     drop(open(&database));
     Connection::open(&database).unwrap().pragma_update(None, "user_version", 99).unwrap();
-    insta::assert_snapshot!(not_opened(folder.path(), "metier.db"), @"the database `/metier.db` has version 99, and this program knows only up to 1");
+    insta::assert_snapshot!(not_opened(folder.path(), "metier.db"), @"the database `/metier.db` has version 99, and this program knows only up to 2");
     insta::assert_snapshot!(not_opened(folder.path(), "none/metier.db"), @"cannot use the database `/none/metier.db`: No such file or directory (os error 2); check its folder and disk");
     insta::assert_snapshot!(not_opened(folder.path(), ""), @"cannot use the database `/`: Is a directory (os error 21); check its folder and disk");
 }
@@ -274,9 +275,9 @@ async fn nothing_is_written_where_it_would_not_be_found() {
     fs::rename(&moved, &database).unwrap();
     store.append(&at, 0, vec![said("x")]).await.unwrap();
     // A newer program comes by.
-    Connection::open(&database).unwrap().pragma_update(None, "user_version", 2).unwrap();
+    Connection::open(&database).unwrap().pragma_update(None, "user_version", 3).unwrap();
     let refused = store.append(&at, 1, vec![said("x")]).await;
-    assert!(matches!(refused, Err(SessionError::Newer { found: 2, .. })), "{refused:?}");
+    assert!(matches!(refused, Err(SessionError::Newer { found: 3, .. })), "{refused:?}");
 }
 
 #[tokio::test]

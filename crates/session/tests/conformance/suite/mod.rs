@@ -3,6 +3,7 @@
 //! [`conformance!`] makes a test of each, for a function that makes stores. To test another kind of
 //! store, write such a function and name it there.
 
+pub(crate) mod decisions;
 pub(crate) mod log;
 pub(crate) mod many;
 pub(crate) mod sessions;
@@ -10,18 +11,36 @@ pub(crate) mod state;
 pub(crate) mod transfer;
 pub(crate) mod usage;
 
+use std::sync::Arc;
+
+use metier_session::DecisionStore;
+
 use crate::support::Store;
 
 /// A store, and what must outlive it.
 pub(crate) struct Made {
     pub(crate) store: Store,
+    /// The same store, for decisions.
+    pub(crate) decisions: Arc<dyn DecisionStore>,
     pub(crate) _folder: Option<tempfile::TempDir>,
 }
 
 /// Makes a test of every check, for a function that makes a store.
 macro_rules! conformance {
     ($make:path) => {
-        $crate::suite::tests! { $make:
+        $crate::suite::tests! { $make, decisions:
+            decisions {
+                a_decision_comes_back_as_it_was
+                the_same_rule_of_the_same_agent_is_there_once
+                an_agent_has_its_own_decisions_and_those_of_all
+                what_is_revoked_is_gone_and_lets_nothing_run
+                uses_are_counted_and_the_last_is_shown
+                of_many_who_decide_at_once_nobody_loses_a_decision
+                a_rule_that_is_too_large_or_of_nobody_is_refused
+                more_decisions_than_can_be_read_are_refused
+            }
+        }
+        $crate::suite::tests! { $make, store:
             log {
                 events_are_numbered_in_the_order_of_appending
                 every_kind_of_event_comes_back_as_it_was
@@ -71,11 +90,11 @@ macro_rules! conformance {
 }
 
 macro_rules! tests {
-    ($make:path: $($area:ident { $($check:ident)* })*) => { $($(
+    ($make:path, $part:ident: $($area:ident { $($check:ident)* })*) => { $($(
         #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
         async fn $check() {
             let made: $crate::suite::Made = $make();
-            $crate::suite::$area::$check(&made.store).await;
+            $crate::suite::$area::$check(&made.$part).await;
         }
     )*)* };
 }

@@ -1,5 +1,7 @@
 //! Sessions for as long as the process lives.
 
+mod decisions;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,8 +11,8 @@ use crate::bounds::{MAX_PAGE, MAX_PAGE_BYTES};
 use crate::event::now;
 use crate::usage::{Note, Noted, Tally};
 use crate::{
-    Event, Listing, NewEvent, Opening, Page, Session, SessionError, SessionFilter, SessionKey,
-    SessionRef, SessionStore, State, UsageFilter, UsageReport, prepare, replay,
+    Decision, Event, Listing, NewEvent, Opening, Page, Session, SessionError, SessionFilter,
+    SessionKey, SessionRef, SessionStore, State, UsageFilter, UsageReport, prepare, replay,
 };
 
 /// How much a store holds unless it is told: what a test or a short run needs at most.
@@ -30,6 +32,7 @@ struct Held {
     sessions: BTreeMap<SessionKey, Entry>,
     last_generation: u32,
     bytes: usize,
+    decisions: Vec<Decision>,
 }
 
 #[derive(Debug)]

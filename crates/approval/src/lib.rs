@@ -15,6 +15,9 @@ mod judge;
 mod parse;
 mod plan;
 mod policy;
+mod restricted;
+mod show;
+mod tables;
 mod verdict;
 
 pub use facts::{Executable, Facts, FileFact, Identity};
@@ -22,4 +25,6 @@ pub use judge::judge;
 pub use parse::{MAX_BYTES, MAX_COMMANDS, MAX_WORDS, NotAnalysable, parse, quote};
 pub use plan::{Action, Descriptor, Joint, Plan, Redirection, Simple, Step, Target};
 pub use policy::{Ask, Entry, Mode, Policy, Remembered, Rules, SkillProgram};
+pub use restricted::{Refusal, restricted};
+pub use show::{MAX_SHOWN, Shown, TooLong, shown, shown_text};
 pub use verdict::{Approved, Basis, Judged, Pinned, Verdict};

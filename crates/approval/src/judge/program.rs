@@ -1,0 +1,269 @@
+//! One program of a plan: what it is, what it starts, and who allows it.
+
+use std::cell::OnceCell;
+use std::path::Path;
+
+use super::entries::Entries;
+use super::paths::is_within;
+use crate::facts::{Executable, Facts, FileFact};
+use crate::parse::quote;
+use crate::policy::Policy;
+use crate::show::brief;
+use crate::tables::{self, Fault, Inner, Kind};
+use crate::verdict::Basis;
+
+/// Most programs that start each other.
+const MAX_DEPTH: usize = 4;
+/// Most scripts that are looked for among the words of a program.
+const MAX_SCRIPTS: usize = 16;
+
+/// A program with its arguments, where it runs.
+pub(super) struct Invocation<'a> {
+    /// The program as it is written, and its arguments. Never empty.
+    pub(super) words: &'a [String],
+    /// What was found for it.
+    pub(super) program: &'a Executable,
+    /// Its folder, with all links followed.
+    pub(super) directory: &'a Path,
+    arguments: OnceCell<String>,
+}
+
+/// What a program comes to when wrappers are taken off.
+#[derive(Debug, Default)]
+pub(super) struct Unwrapped {
+    /// Programs that are started by the one before: which word names each, and what it is.
+    pub(super) inner: Vec<(usize, Executable)>,
+    /// Variables that wrappers set.
+    pub(super) variables: Vec<(String, String)>,
+    /// Why not all could be taken off.
+    pub(super) miss: Option<String>,
+    /// Why nothing of it may run.
+    pub(super) refusal: Option<String>,
+}
+
+impl<'a> Invocation<'a> {
+    pub(super) fn new(words: &'a [String], program: &'a Executable, directory: &'a Path) -> Self {
+        Self { words, program, directory, arguments: OnceCell::new() }
+    }
+
+    /// Its arguments, written as for a shell.
+    pub(super) fn arguments(&self) -> &str {
+        self.arguments.get_or_init(|| {
+            self.words[1..].iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
+        })
+    }
+
+    /// All of it, written as for a shell.
+    pub(super) fn text(&self) -> String {
+        let arguments = self.arguments();
+        let space = if arguments.is_empty() { "" } else { " " };
+        format!("{}{space}{arguments}", quote(&self.words[0]))
+    }
+}
+
+/// Takes wrappers off a program, as far as tables know them.
+pub(super) fn unwrap(
+    words: &[String],
+    program: &Executable,
+    directory: &Path,
+    (facts, policy): (&dyn Facts, &Policy),
+) -> Unwrapped {
+    let mut unwrapped = Unwrapped::default();
+    let mut at = 0;
+    let mut current = program.clone();
+    loop {
+        let rest = &words[at..];
+        let name = brief(&rest[0]);
+        let kind = tables::kind_of(&rest[0], Some(&current));
+        if let Some(refusal) = refusal(rest, kind) {
+            unwrapped.refusal = Some(refusal);
+            return unwrapped;
+        }
+        let Kind::Wrapper(wrapper) = kind else { return unwrapped };
+        let inner = match tables::inner_of(wrapper, rest) {
+            Ok(None) => return unwrapped,
+            Ok(Some(inner)) => inner,
+            Err(word) => {
+                unwrapped.miss =
+                    Some(format!("what `{name}` does with `{}` is not known", brief(word)));
+                return unwrapped;
+            }
+        };
+        if let Err(because) = is_taken_by_name(&current, policy) {
+            unwrapped.miss = Some(format!("`{name}` {because}"));
+            return unwrapped;
+        }
+        if unwrapped.inner.len() == MAX_DEPTH {
+            unwrapped.miss = Some(format!("more than {MAX_DEPTH} programs start each other"));
+            return unwrapped;
+        }
+        let Inner { at: inner_at, variables } = inner;
+        unwrapped.variables.extend(variables);
+        at += inner_at;
+        let Some(found) = facts.executable(directory, &words[at]) else {
+            if tables::is_privileged(&words[at]) {
+                unwrapped.refusal = Some(privileged(&words[at]));
+            } else {
+                unwrapped.miss = Some(not_installed(&words[at]));
+            }
+            return unwrapped;
+        };
+        current = found.clone();
+        unwrapped.inner.push((at, found));
+    }
+}
+
+/// Why a program may not run at all.
+fn refusal(words: &[String], kind: Kind) -> Option<String> {
+    match kind {
+        Kind::Privilege => Some(privileged(&words[0])),
+        Kind::Carrier | Kind::MultiCall | Kind::Runner => {
+            words[1..].iter().find(|word| tables::is_privileged(word)).map(|word| privileged(word))
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn privileged(word: &str) -> String {
+    format!("`{}` changes who or where a program is; it never runs here", brief(word))
+}
+
+pub(super) fn not_installed(word: &str) -> String {
+    let word = brief(word);
+    if word.contains('/') {
+        format!("there is no program `{word}`")
+    } else {
+        format!("`{word}` is not installed")
+    }
+}
+
+/// Who allows a program.
+///
+/// # Errors
+///
+/// Why nobody does.
+pub(super) fn basis(
+    invocation: &Invocation<'_>,
+    entries: &Entries<'_>,
+    policy: &Policy,
+) -> Result<Basis, String> {
+    let nearly = match entries.covering(invocation) {
+        Ok(entry) => return Ok(Basis::Entry(entry.id.clone())),
+        Err(nearly) => nearly,
+    };
+    let mut fault = match as_filter(invocation, policy) {
+        Some(Ok(())) => return Ok(Basis::Safe),
+        Some(Err(fault)) => Some(fault),
+        None => None,
+    };
+    match of_skill(invocation, policy) {
+        Some(Ok(skill)) => return Ok(Basis::Skill(skill)),
+        Some(Err(reason)) => fault = fault.or(Some(reason)),
+        None => {}
+    }
+    Err(nearly.or(fault).unwrap_or_else(|| unknown(invocation)))
+}
+
+/// Whether a program is one of the filters that may be used, with arguments of a filter.
+fn as_filter(invocation: &Invocation<'_>, policy: &Policy) -> Option<Result<(), String>> {
+    let (name, arguments) = invocation.words.split_first()?;
+    if !policy.safe_programs.contains(name) {
+        return None;
+    }
+    let answer = tables::filter(name, arguments)?;
+    let name = brief(name);
+    Some(is_taken_by_name(invocation.program, policy).map_err(|because| format!("`{name}` {because}")).and(
+        answer.map_err(|fault| match fault {
+            Fault::Option(word) => format!(
+                "as a filter `{name}` may not have the option `{}`; it needs an entry",
+                brief(word)
+            ),
+            Fault::Operand(word) => format!(
+                "as a filter `{name}` reads only what is piped into it, not `{}`; it needs an entry",
+                brief(word)
+            ),
+            Fault::Missing => format!("`{name}` lacks an argument"),
+        }),
+    ))
+}
+
+/// Whether a program is one that a skill brings or needs.
+fn of_skill(invocation: &Invocation<'_>, policy: &Policy) -> Option<Result<String, String>> {
+    let word = &invocation.words[0];
+    let of_name = || policy.skill_programs.iter().filter(|program| program.name == *word);
+    let first = of_name().next()?;
+    let program = invocation.program;
+    let name = brief(word);
+    let Some(found) = of_name().find(|known| known.real == program.file.real) else {
+        return Some(Err(format!(
+            "`{name}` is `{}`, not the program that the skill `{}` means",
+            brief(&program.file.real.to_string_lossy()),
+            brief(&first.skill)
+        )));
+    };
+    if program.is_replaceable {
+        return Some(Err(format!("`{name}` {REPLACEABLE}")));
+    }
+    Some(match tables::uncovered(invocation.words, program, false) {
+        None => Ok(found.skill.clone()),
+        Some(because) => Err(format!(
+            "`{}` is not covered by the skill `{}`: {because}; it needs an entry with `--args`",
+            brief(&invocation.text()),
+            brief(&found.skill)
+        )),
+    })
+}
+
+fn unknown(invocation: &Invocation<'_>) -> String {
+    let name = brief(&invocation.words[0]);
+    let kind = tables::kind_of(&invocation.words[0], Some(invocation.program));
+    match kind.words() {
+        Some(words) => format!("`{name}` {words}; it needs an entry with `--args`"),
+        None => format!("nobody allowed `{name}`"),
+    }
+}
+
+const REPLACEABLE: &str =
+    "could be replaced by others, because they may write to it or to a folder above it";
+
+/// Whether a program is what its bare name says.
+///
+/// # Errors
+///
+/// Why not, as the rest of a sentence.
+pub(super) fn is_taken_by_name(program: &Executable, policy: &Policy) -> Result<(), String> {
+    let is_trusted = program
+        .path
+        .parent()
+        .is_some_and(|parent| policy.trusted_folders.iter().any(|folder| folder == parent));
+    let place = brief(&program.path.to_string_lossy());
+    if !is_trusted {
+        return Err(format!("is `{place}`, which is in none of the trusted folders"));
+    }
+    if is_within(&program.file.real, &policy.writable) {
+        let real = brief(&program.file.real.to_string_lossy());
+        return Err(format!("is `{real}`, which commands could have written"));
+    }
+    if program.is_replaceable {
+        return Err(REPLACEABLE.to_owned());
+    }
+    Ok(())
+}
+
+/// Scripts among the words of a program that runs such.
+pub(super) fn scripts(
+    words: &[String],
+    program: &Executable,
+    directory: &Path,
+    facts: &dyn Facts,
+) -> Vec<FileFact> {
+    let kind = tables::kind_of(&words[0], Some(program));
+    if !matches!(
+        kind,
+        Kind::Shell | Kind::Interpreter | Kind::Runner | Kind::MultiCall | Kind::Carrier
+    ) {
+        return Vec::new();
+    }
+    let named = words[1..].iter().filter(|word| !word.starts_with('-') && !word.is_empty());
+    named.filter_map(|word| facts.file(directory, word)).take(MAX_SCRIPTS).collect()
+}

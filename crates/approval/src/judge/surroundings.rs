@@ -1,0 +1,103 @@
+//! What else a program is given: variables and files.
+
+use std::path::{Path, PathBuf};
+
+use super::paths::{is_within, normal};
+use crate::facts::Facts;
+use crate::plan::{Simple, Target};
+use crate::policy::Policy;
+use crate::show::brief;
+use crate::tables;
+
+/// What is wrong with what a program is given.
+#[derive(Debug, Default)]
+pub(super) struct Problems {
+    /// What nobody may be given.
+    pub(super) refusals: Vec<String>,
+    /// What nobody allowed.
+    pub(super) misses: Vec<String>,
+}
+
+/// Looks at variables for a program.
+pub(super) fn variables(variables: &[(String, String)], policy: &Policy, problems: &mut Problems) {
+    for (name, _) in variables {
+        let shown = brief(name);
+        if tables::is_loader(name) {
+            problems.refusals.push(format!(
+                "the variable `{shown}` may not be set: it decides what programs load or run"
+            ));
+        } else if !tables::is_allowed_variable(name, &policy.variables) {
+            problems
+                .misses
+                .push(format!("the variable `{shown}` is not among those that may be set"));
+        }
+    }
+}
+
+/// Looks at redirections of a program that runs in a folder, and gives the files that it would write.
+pub(super) fn redirections(
+    simple: &Simple,
+    directory: &Path,
+    (facts, policy): (&dyn Facts, &Policy),
+    problems: &mut Problems,
+) -> Vec<PathBuf> {
+    let mut written = Vec::new();
+    for redirection in &simple.redirections {
+        let (path, is_written) = match &redirection.target {
+            Target::Nothing | Target::Same(_) => continue,
+            Target::Read(path) => (path, false),
+            Target::Write(path) | Target::Append(path) => (path, true),
+        };
+        match file(path, is_written, directory, (facts, policy)) {
+            Ok(file) if is_written => written.push(file),
+            Ok(_) => {}
+            Err(reason) => problems.misses.push(format!("`{}` {reason}", brief(path))),
+        }
+    }
+    written
+}
+
+/// Whether a command is given files.
+pub(super) fn has_files(simple: &Simple) -> bool {
+    simple.redirections.iter().any(|redirection| {
+        matches!(redirection.target, Target::Read(_) | Target::Write(_) | Target::Append(_))
+    })
+}
+
+/// Where a redirection leads, if it leads into a folder that may be written.
+///
+/// A link that leads nowhere yet cannot be told from a new file here: whoever opens the file must not follow one.
+fn file(
+    path: &str,
+    is_written: bool,
+    directory: &Path,
+    (facts, policy): (&dyn Facts, &Policy),
+) -> Result<PathBuf, &'static str> {
+    let whole = directory.join(path);
+    let (Some(parent), Some(name)) = (whole.parent(), whole.file_name()) else {
+        return Err("is not a file");
+    };
+    let folder = facts.folder(parent).ok_or("is in a folder that is not there")?.real;
+    let target = folder.join(name);
+    let Some(root) = policy.writable.iter().find(|root| is_within(&folder, &[(*root).clone()]))
+    else {
+        return Err("is outside of the folders that commands may read and write by redirection");
+    };
+    match facts.file(directory, path) {
+        Some(found) if found.real != target => return Err("is a link"),
+        None if !is_written => return Err("is not there"),
+        _ => {}
+    }
+    if facts.folder(&target).is_some() {
+        return Err("is a folder");
+    }
+    let is_hidden = target.strip_prefix(root).is_ok_and(|inside| {
+        inside.components().any(|part| part.as_os_str().to_string_lossy().starts_with('.'))
+    });
+    if is_written && is_hidden {
+        return Err(
+            "is hidden; programs take orders from such files, so it is not written by redirection",
+        );
+    }
+    Ok(normal(&target))
+}

@@ -1,0 +1,168 @@
+//! What kind of program something is, by its names.
+//!
+//! Only the kinds that decide about judging are here. A program is taken for the most dangerous thing that one of its
+//! names stands for.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::sync::LazyLock;
+
+use super::wrappers::{self, Wrapper};
+use crate::facts::Executable;
+
+/// What kind of program something is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    /// It changes who or where a program is. Refused.
+    Privilege,
+    /// It reads commands.
+    Shell,
+    /// It runs code that it is given or finds.
+    Interpreter,
+    /// It fetches programs or looks for them, and runs them.
+    Runner,
+    /// It is many programs, and one of its words says which.
+    MultiCall,
+    /// It starts other programs in ways that no table follows.
+    Carrier,
+    /// It starts one program, which the table finds.
+    Wrapper(&'static Wrapper),
+    /// Nothing of that.
+    Ordinary,
+}
+
+const PRIVILEGE: &str = "\
+    sudo sudoedit sudo-rs doas su su-rs pkexec runuser gosu su-exec setpriv capsh chroot bwrap firejail \
+    unshare nsenter proot fakechroot schroot systemd-run systemd-nspawn machinectl newgrp sg dzdo pbrun \
+    please run0 sandbox-exec lxc-execute lxc-attach aa-exec runcon newuidmap newgidmap";
+const SHELLS: &str = "\
+    sh bash rbash dash ash zsh ksh mksh lksh pdksh oksh yash posh fish csh tcsh osh ysh oil elvish nu \
+    nushell xonsh ion rc es scsh pwsh powershell cmd sash bosh hush rksh zsh-static bash-static";
+const INTERPRETERS: &str = "\
+    python pypy ipython bpython jython micropython node nodejs deno ruby jruby irb rake perl perldoc php \
+    php-cgi phpdbg lua luajit luac rscript r julia elixir iex mix erl escript guile groovy scala scala-cli \
+    kotlin kotlinc jshell java clojure clj bb raku perl6 ghc ghci runghc runhaskell stack ocaml racket sbcl \
+    clisp swipl tclsh wish expect osascript awk gawk mawk nawk original-awk bwk m4 dc gdb lldb sqlite \
+    sqlite3 psql mysql mariadb mongosh redis-cli ts-node tsx dotnet dotnet-script mono qjs d8 gjs vim vi \
+    nvim view vimdiff rvim rview ex ed red emacs emacsclient nano pico micro joe mcedit less more most man \
+    info wasmtime wasmer qemu-x86_64 qemu-aarch64 wine gnuplot octave maxima gp";
+const RUNNERS: &str = "\
+    npx pnpx bunx uvx npm pnpm yarn yarnpkg bun uv pipx pip poetry pdm hatch rye conda mamba micromamba \
+    corepack nvm fnm volta mise asdf rtx direnv gem bundle bundler rbenv pyenv nodenv composer nix nix-shell \
+    nix-env guix flatpak snap brew apt apt-get aptitude dnf yum zypper pacman apk dpkg rpm rustup \
+    cargo-binstall coursier cs jbang dagger devbox";
+const MULTI_CALL: &str = "busybox toybox coreutils uutils sbase-box ubase-box";
+const CARRIERS: &str = "\
+    xargs parallel watch script entr watchexec nodemon setsid flock chrt xvfb-run numactl cpulimit unbuffer \
+    torify torsocks proxychains proxychains4 eatmydata catchsegv setarch linux32 linux64 i386 x86_64 arch \
+    xcrun strace ltrace perf valgrind faketime fakeroot dbus-run-session dbus-launch ssh-agent \
+    start-stop-daemon daemonize screen tmux dtach abduco at batch crontab systemctl service launchctl \
+    run-parts chpst softlimit envdir setuidgid prlimit choom coproc command builtin exec eval source nc ncat \
+    netcat socat openssl mail mailx ansible ansible-playbook vagrant hyperfine dotenv op doppler chronic \
+    ifne lckdo pee rlwrap trickle cgexec catatonit tini dumb-init \
+    with-contenv foreman pm2 forever supervisorctl";
+/// What names of programs that run code begin with, whatever follows.
+const INTERPRETER_PREFIXES: &[&str] =
+    &["python", "pypy", "ld-linux", "ld-musl", "ld.so", "ld64.so"];
+
+/// The last part of a path, or of a name.
+pub(crate) fn base_name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+/// What kind of program a word, and what was found for it, stands for.
+pub(crate) fn kind_of(word: &str, program: Option<&Executable>) -> Kind {
+    names(word, program)
+        .iter()
+        .map(|name| by_name(name))
+        .min_by_key(|kind| kind.rank())
+        .unwrap_or(Kind::Ordinary)
+}
+
+/// Whether a word names a program that changes who or where a program is.
+pub(crate) fn is_privileged(word: &str) -> bool {
+    matches!(by_name(base_name(word)), Kind::Privilege)
+}
+
+/// The names of a program: as it was written, where it was found, and what it really is. A program that is many
+/// is the one that it is called.
+pub(super) fn names<'a>(word: &'a str, program: Option<&'a Executable>) -> Vec<Cow<'a, str>> {
+    let mut names = vec![Cow::Borrowed(base_name(word))];
+    for path in program.iter().flat_map(|program| [&program.path, &program.file.real]) {
+        let name = path.file_name().map(OsStr::to_string_lossy);
+        names.extend(name.filter(|name| !names.contains(name)));
+    }
+    if names.len() > 1 && !matches!(by_name(&names[0]), Kind::MultiCall) {
+        names.retain(|name| !matches!(by_name(name), Kind::MultiCall));
+    }
+    names
+}
+
+/// What the names of a table are compared with: a name in small letters, and without the version and the variant
+/// that systems add to names.
+pub(super) fn forms(lower: &str) -> [&str; 4] {
+    let stem = lower.split_once('.').map_or(lower, |(stem, _)| stem);
+    let without_version = |name: &'_ str| {
+        name.trim_end_matches(|last: char| last.is_ascii_digit() || "._-".contains(last)).len()
+    };
+    [lower, &lower[..without_version(lower)], stem, &stem[..without_version(stem)]]
+}
+
+fn by_name(name: &str) -> Kind {
+    let lower = name.to_ascii_lowercase();
+    let known = forms(&lower).into_iter().filter_map(|form| KINDS.get(form)).copied();
+    let most = known.min_by_key(|kind| kind.rank()).unwrap_or(Kind::Ordinary);
+    let is_interpreter = INTERPRETER_PREFIXES.iter().any(|prefix| lower.starts_with(prefix));
+    if is_interpreter && most.rank() > Kind::Interpreter.rank() { Kind::Interpreter } else { most }
+}
+
+/// All names that the lists have.
+static KINDS: LazyLock<HashMap<&'static str, Kind>> = LazyLock::new(|| {
+    let lists = [
+        (CARRIERS, Kind::Carrier),
+        (MULTI_CALL, Kind::MultiCall),
+        (RUNNERS, Kind::Runner),
+        (INTERPRETERS, Kind::Interpreter),
+        (SHELLS, Kind::Shell),
+        (PRIVILEGE, Kind::Privilege),
+    ];
+    let wrappers = wrappers::all().map(|(name, wrapper)| (name, Kind::Wrapper(wrapper)));
+    let listed = lists
+        .into_iter()
+        .flat_map(|(names, kind)| names.split_whitespace().map(move |name| (name, kind)));
+    wrappers.chain(listed).collect()
+});
+
+impl Kind {
+    /// What it is, for a sentence; none for what is nothing in particular.
+    pub(crate) const fn words(self) -> Option<&'static str> {
+        match self {
+            Self::Privilege => Some("changes who or where a program is"),
+            Self::Shell => Some("is a shell and can run anything"),
+            Self::Interpreter => Some("runs whatever code it is given"),
+            Self::Runner => Some("fetches programs and runs them"),
+            Self::MultiCall => Some("is many programs in one"),
+            Self::Carrier | Self::Wrapper(_) => Some("starts other programs"),
+            Self::Ordinary => None,
+        }
+    }
+
+    /// Whether it is nothing but what it is called.
+    pub(crate) const fn is_ordinary(self) -> bool {
+        matches!(self, Self::Ordinary)
+    }
+
+    const fn rank(self) -> u8 {
+        match self {
+            Self::Privilege => 0,
+            Self::Shell => 1,
+            Self::Interpreter => 2,
+            Self::Runner => 3,
+            Self::MultiCall => 4,
+            Self::Carrier => 5,
+            Self::Wrapper(_) => 6,
+            Self::Ordinary => 7,
+        }
+    }
+}

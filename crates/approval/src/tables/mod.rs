@@ -1,0 +1,20 @@
+//! What is known about programs: data, and the little code that reads it.
+//!
+//! Nothing here looks at a machine. A table says which uses of a program are known to be harmless; what
+//! it does not name is not, so an option that nobody thought of fails closed.
+
+mod filters;
+mod kinds;
+mod options;
+mod uses;
+mod variables;
+mod wrappers;
+
+pub(crate) use filters::{Fault, filter};
+pub(crate) use kinds::{Kind, base_name, is_privileged, kind_of};
+pub(crate) use uses::uncovered;
+pub(crate) use variables::{is_allowed_variable, is_loader};
+pub(crate) use wrappers::{Inner, inner_of};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! Uses of programs that an entry covers without saying anything about arguments.
+//!
+//! Most programs do what they are called, and whoever allows them allows that. These here can also start others,
+//! load code or write where nobody would look, by an option or a word; for them only what is listed is covered.
+
+mod builders;
+mod files;
+mod git;
+mod network;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::kinds::{self, Kind};
+use super::options::{Options, Order};
+use super::wrappers::inner_of;
+use crate::facts::Executable;
+
+pub(super) use files::SORT;
+
+/// What is known about a program.
+pub(super) struct Uses {
+    /// What it is called.
+    names: &'static [&'static str],
+    /// What else it can do, for a sentence.
+    because: &'static str,
+    /// Its harmless uses.
+    shapes: &'static [Shape],
+}
+
+/// A harmless use.
+pub(super) struct Shape {
+    /// The words it begins with.
+    first: &'static [&'static str],
+    /// Options that may follow.
+    options: Options,
+    /// Operands that may follow.
+    operands: Operands,
+    /// Whether it is harmless only where a person named the folder.
+    is_for_folder: bool,
+}
+
+/// Operands of a harmless use.
+pub(super) enum Operands {
+    /// Any.
+    Any,
+    /// None.
+    None,
+    /// So many at most.
+    AtMost(usize),
+    /// Those of which this is true.
+    Like(fn(&str) -> bool),
+}
+
+/// A program of which arguments are checked by a function of its own.
+struct Checked {
+    names: &'static [&'static str],
+    because: &'static str,
+    is_harmless: fn(&[String]) -> bool,
+}
+
+const TABLES: [&[Uses]; 4] = [git::USES, files::USES, network::USES, builders::USES];
+const CHECKED: &[Checked] = &[
+    Checked {
+        names: &["find", "gfind", "bfs"],
+        because: "it can run programs and delete files",
+        is_harmless: files::is_harmless_find,
+    },
+    Checked {
+        names: &["sed", "gsed"],
+        because: "its scripts can run programs and write files",
+        is_harmless: files::is_harmless_sed,
+    },
+];
+
+/// Why a use of a program is not covered by an entry that says nothing about arguments; none if it is.
+pub(crate) fn uncovered(
+    words: &[String],
+    program: &Executable,
+    is_for_folder: bool,
+) -> Option<&'static str> {
+    let (word, arguments) = words.split_first()?;
+    if matches!(arguments, [only] if only == "--version") && can_say_version(word, program) {
+        return None;
+    }
+    let kind = kinds::kind_of(word, Some(program));
+    if let Kind::Wrapper(wrapper) = kind
+        && inner_of(wrapper, words) == Ok(None)
+    {
+        return None;
+    }
+    let mut reason = kind.words();
+    for name in kinds::names(word, Some(program)) {
+        let lower = name.to_ascii_lowercase();
+        let Some(known) = kinds::forms(&lower).into_iter().find_map(|form| KNOWN.get(form)) else {
+            continue;
+        };
+        let is_harmless = match known {
+            Known::Checked(checked) => (checked.is_harmless)(arguments),
+            Known::Uses(uses) => {
+                uses.shapes.iter().any(|shape| shape.has(arguments, is_for_folder))
+            }
+        };
+        if !is_harmless {
+            return Some(known.because());
+        }
+        reason = None;
+    }
+    reason
+}
+
+/// What is known by a name.
+enum Known {
+    Checked(&'static Checked),
+    Uses(&'static Uses),
+}
+
+static KNOWN: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| {
+    let checked = CHECKED
+        .iter()
+        .flat_map(|checked| checked.names.iter().map(move |name| (*name, Known::Checked(checked))));
+    let uses = TABLES
+        .into_iter()
+        .flatten()
+        .flat_map(|uses| uses.names.iter().map(move |name| (*name, Known::Uses(uses))));
+    checked.chain(uses).collect()
+});
+
+impl Known {
+    const fn because(&self) -> &'static str {
+        match self {
+            Self::Checked(checked) => checked.because,
+            Self::Uses(uses) => uses.because,
+        }
+    }
+}
+
+fn can_say_version(word: &str, program: &Executable) -> bool {
+    !matches!(
+        kinds::kind_of(word, Some(program)),
+        Kind::Carrier | Kind::Wrapper(_) | Kind::Privilege | Kind::MultiCall
+    )
+}
+
+impl Shape {
+    fn has(&self, arguments: &[String], is_for_folder: bool) -> bool {
+        if self.is_for_folder && !is_for_folder {
+            return false;
+        }
+        let begins = arguments.len() >= self.first.len()
+            && self.first.iter().zip(arguments).all(|(first, argument)| first == argument);
+        let Some(rest) = arguments.get(self.first.len()..).filter(|_| begins) else { return false };
+        let Ok(given) = self.options.read(rest, Order::Mixed) else { return false };
+        match self.operands {
+            Operands::Any => true,
+            Operands::None => given.operands.is_empty(),
+            Operands::AtMost(most) => given.operands.len() <= most,
+            Operands::Like(is_fine) => given.operands.iter().all(|operand| is_fine(operand)),
+        }
+    }
+}

@@ -29,6 +29,7 @@ mod program;
 mod run;
 mod spawn;
 mod terminal;
+mod walk;
 mod wire;
 
 pub use cancel::Cancel;
@@ -38,9 +39,10 @@ pub use disk::DiskGuard;
 pub use helper::helper;
 pub use limits::{Limit, Limits};
 pub use policy::{Access, Grant, Level, Network, PROXY_PORT, Policy};
-pub use program::{Job, Program};
+pub use program::{Command, Job, Program};
 pub use run::{Conversation, Observer, Outcome, Stream, converse, run};
 pub use spawn::{
     Child, Ended, Missing, SpawnError, Stdio, is_root_without_mounts, spawn, unprivileged_owner,
 };
 pub use terminal::Size;
+pub use walk::{Descriptor, Joint, Pin, To, Walk, WalkStep, Walked};

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::Limits;
 use crate::policy::Policy;
+use crate::walk::Walk;
 
 /// A program, what it may reach and what it may use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,14 +20,36 @@ pub struct Job {
     pub limits: Limits,
 }
 
-/// A program with its arguments and surroundings. Nothing is inherited.
+/// A program, or several, with surroundings. Nothing is inherited.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
-    /// The program and its arguments; a name without a slash is looked for in `PATH` of
-    /// [`Self::environment`].
-    pub arguments: Vec<OsString>,
+    /// What is run.
+    pub command: Command,
     /// All of its environment.
     pub environment: Vec<(OsString, OsString)>,
     /// Where it starts, as it sees it.
     pub directory: PathBuf,
+}
+
+/// What is run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Command {
+    /// A program and its arguments; a name without a slash is looked for in `PATH` of
+    /// [`Program::environment`].
+    Arguments(Vec<OsString>),
+    /// The programs of a plan.
+    Plan(Walk),
+}
+
+impl Command {
+    /// What to call it when it cannot be run.
+    pub(crate) fn name(&self) -> OsString {
+        match self {
+            Self::Arguments(arguments) => arguments.first().cloned().unwrap_or_default(),
+            Self::Plan(walk) => {
+                let first = walk.steps.first().and_then(|step| step.programs.first());
+                first.map(|program| program.executable.clone().into()).unwrap_or_default()
+            }
+        }
+    }
 }

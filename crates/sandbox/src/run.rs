@@ -195,8 +195,9 @@ fn see_through(job: &Job, talk: Talk<'_>, cancel: &Cancel) -> Result<Outcome, Sp
 fn never_started(started: Instant, cancel: &Cancel) -> Outcome {
     let cancelled = cancel.is_cancelled();
     let limits = if cancelled { Vec::new() } else { vec![Limit::Wall] };
+    let (signal, refused) = (Some(libc::SIGKILL), Vec::new());
     Outcome {
-        ended: Ended { code: None, signal: Some(libc::SIGKILL), limits, refused: Vec::new() },
+        ended: Ended { code: None, signal, limits, refused, changed: None },
         timed_out: !cancelled,
         cancelled,
         duration: started.elapsed(),

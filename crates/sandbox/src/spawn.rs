@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::net::TcpListener;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -135,6 +136,8 @@ pub struct Ended {
     pub limits: Vec<Limit>,
     /// System calls that were refused, by name.
     pub refused: Vec<&'static str>,
+    /// What had changed since a plan was made; nothing more of it was run then.
+    pub changed: Option<PathBuf>,
 }
 
 /// Starts a program.
@@ -288,10 +291,10 @@ impl Child {
             return Ok(ended.clone());
         }
         let report = wire::receive::<Report>(&self.control)?;
-        let Some((Report::Ended { status, refused }, _)) = report else {
+        let Some((Report::Ended { status, refused, changed }, _)) = report else {
             return Err(io::ErrorKind::UnexpectedEof.into());
         };
-        let ended = ended(status, &refused, self.group.take());
+        let ended = Ended { changed, ..ended(status, &refused, self.group.take()) };
         self.ended = Some(ended.clone());
         Ok(ended)
     }
@@ -329,5 +332,5 @@ fn ended(status: i32, refused: &[i64], group: Option<Group>) -> Ended {
     });
     let code = exited.then_some((status >> 8) & 0xff);
     let refused = refused.iter().map(|&number| name_of(number)).collect();
-    Ended { code, signal, limits, refused }
+    Ended { code, signal, limits, refused, changed: None }
 }

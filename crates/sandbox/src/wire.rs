@@ -62,6 +62,8 @@ pub(crate) enum Report {
         status: i32,
         /// Numbers of system calls that were refused.
         refused: Vec<i64>,
+        /// What had changed since a plan was made.
+        changed: Option<PathBuf>,
     },
 }
 

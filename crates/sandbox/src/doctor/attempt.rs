@@ -7,7 +7,7 @@ use super::trial::Place;
 use crate::cancel::Cancel;
 use crate::limits::Limits;
 use crate::policy::{Access, Level, Network, Policy};
-use crate::program::{Job, Program};
+use crate::program::{Command, Job, Program};
 use crate::run::{Observer, Outcome, Stream, run};
 use crate::spawn::SpawnError;
 
@@ -51,7 +51,7 @@ impl<'a> Attempt<'a> {
         let folder = &self.place.folder;
         let target = if is_full { PathBuf::from("/work") } else { folder.clone() };
         let program = Program {
-            arguments: ["sh", "-c", script].map(Into::into).into(),
+            command: Command::Arguments(["sh", "-c", script].map(Into::into).into()),
             environment: vec![("PATH".into(), self.place.path.clone().into())],
             directory: target.clone(),
         };

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::process::{DumpableBehavior, Pid, WaitOptions, set_dumpable_behavior, wait};
 
-use super::launch::{Bounds, Files, Step, launch};
+use super::launch::{Bounds, Files, Step, changed, launch};
 use super::{OrFail, filter, identity, mounts, namespaces, rules, sys};
 use crate::policy::{Network, PROXY_PORT};
 use crate::wire::{self, Failure, Order, Stage};
@@ -15,15 +15,16 @@ use crate::wire::{self, Failure, Order, Stage};
 /// Runs as the first process until the program ended; tells the warden every step.
 pub(super) fn main(order: &Order, files: Files, warden: &OwnedFd) -> i32 {
     let started = confine(order, &files, warden.as_fd())
-        .and_then(|bounds| launch(order, &files, |_| Ok(bounds)).map(|it| it.process));
+        .and_then(|bounds| launch(order, &files, |_| Ok(bounds)));
     drop(files);
     let step = match &started {
         Ok(_) => Step::Started,
         Err(failure) => Step::Failed(failure.clone()),
     };
     let (Ok(()), Ok(program)) = (wire::send(warden, &step, &[]), started) else { return 1 };
-    let status = wait_for(program);
-    let _warden_gone = wire::send(warden, &Step::Ended(status), &[]);
+    let status = wait_for(program.process);
+    let changed = changed(program.walk.as_ref());
+    let _warden_gone = wire::send(warden, &Step::Ended { status, changed }, &[]);
     0
 }
 

@@ -4,7 +4,8 @@ use std::convert::Infallible;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::path::PathBuf;
+use std::process;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
@@ -13,9 +14,10 @@ use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stdin};
 use serde::{Deserialize, Serialize};
 
 use super::sys::{Fork, exit_now, fork, reset_signals};
-use super::{OrFail, identity, tree};
+use super::{OrFail, identity, tree, walk};
 use crate::cgroup;
 use crate::policy::Level;
+use crate::program::Command;
 use crate::wire::{self, Failure, Order, Stage};
 
 /// Standard input, output and error of the program.
@@ -55,8 +57,17 @@ pub(super) enum Step {
     Started,
     /// It was not.
     Failed(Failure),
-    /// It ended with a status as `wait` gives it.
-    Ended(i32),
+    /// It is none but walks a plan, and keeps this way open.
+    Walks,
+    /// Something has changed since that plan was made.
+    Changed(PathBuf),
+    /// It ended.
+    Ended {
+        /// The status as `wait` gives it.
+        status: i32,
+        /// What had changed.
+        changed: Option<PathBuf>,
+    },
 }
 
 /// Two ends of a way for [`Step`]s; neither survives into the program.
@@ -71,6 +82,20 @@ pub(super) struct Launched {
     pub(super) bounds: Option<Bounds>,
     /// The files that `prepare` handed over.
     pub(super) files: Vec<OwnedFd>,
+    /// Where one that walks a plan says what has changed.
+    pub(super) walk: Option<OwnedFd>,
+}
+
+/// What had changed for the walker of a plan that has ended.
+pub(super) fn changed(walk: Option<&OwnedFd>) -> Option<PathBuf> {
+    let walk = walk?;
+    let mut polled = [PollFd::new(walk, PollFlags::IN)];
+    // Whatever it said is there; children that are not programs yet may keep the way open.
+    poll(&mut polled, Some(&Timespec::default())).ok().filter(|ready| *ready > 0)?;
+    match wire::receive::<Step>(walk) {
+        Ok(Some((Step::Changed(path), _))) => Some(path),
+        _ => None,
+    }
 }
 
 /// Starts the program in a new process, after `prepare` there.
@@ -93,13 +118,19 @@ pub(super) fn launch(
         }
     };
     drop(theirs);
-    let mut launched = Launched { process, bounds: None, files: Vec::new() };
+    let mut launched = Launched { process, bounds: None, files: Vec::new(), walk: None };
     // The other end closes when the program takes over.
     while let Ok(Some((step, files))) = wire::receive::<Step>(&ours) {
         match step {
             Step::Failed(failure) => return Err(failure),
             Step::Bounded(bounds) => launched.bounds = Some(bounds),
-            Step::Confined { .. } | Step::Started | Step::Ended(_) => launched.files.extend(files),
+            Step::Walks => {
+                launched.walk = Some(ours);
+                break;
+            }
+            Step::Confined { .. } | Step::Started | Step::Changed(_) | Step::Ended { .. } => {
+                launched.files.extend(files);
+            }
         }
     }
     Ok(launched)
@@ -120,7 +151,7 @@ fn try_become_program(
     parent: BorrowedFd<'_>,
 ) -> Result<Infallible, Failure> {
     let program = &order.job.program;
-    let name = program.arguments.first().cloned().unwrap_or_default();
+    let name = program.command.name();
     identity::follow_parent().or_fail(Stage::Program, name.display())?;
     still_there(parent).or_fail(Stage::Program, name.display())?;
     take_stdio(order, files).or_fail(Stage::Program, name.display())?;
@@ -128,9 +159,13 @@ fn try_become_program(
     rustix::process::chdir(directory).or_fail(Stage::Directory, directory.display())?;
     apply_limits(order, bounds).or_fail(Stage::Limits, "")?;
     reset_signals();
+    let arguments = match &program.command {
+        Command::Arguments(arguments) => arguments,
+        Command::Plan(plan) => return walk::walk(program, plan, parent),
+    };
     #[expect(clippy::disallowed_methods, reason = "this process becomes the program")]
-    let mut command = Command::new(&name);
-    command.args(program.arguments.iter().skip(1)).env_clear();
+    let mut command = process::Command::new(&name);
+    command.args(arguments.iter().skip(1)).env_clear();
     command.envs(program.environment.iter().map(|(name, value)| (name, value)));
     Err(command.exec()).or_fail(Stage::Program, name.display())
 }

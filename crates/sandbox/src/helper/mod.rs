@@ -1,7 +1,7 @@
 //! The helper: processes of its own, with one thread each, between the caller and the program.
 //!
 //! The [`keeper`] stays and starts a [`warden`] for each program; at level `full` that starts an
-//! [`init`], and either of them the program.
+//! [`init`], and either of them the program, or the [`walk`] through a plan.
 
 mod attributes;
 mod filter;
@@ -11,9 +11,11 @@ mod keeper;
 mod launch;
 mod mounts;
 mod namespaces;
+mod prospect;
 mod rules;
 mod sys;
 mod tree;
+mod walk;
 mod warden;
 
 pub(crate) use filter::name_of;

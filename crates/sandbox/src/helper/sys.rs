@@ -1,11 +1,12 @@
 //! System calls that have no safe wrapper elsewhere. All `unsafe` of the project is here.
 #![expect(unsafe_code, reason = "these calls have no safe wrapper")]
 
-use std::ffi::c_void;
+use std::ffi::{CStr, CString, c_void};
 use std::io;
 use std::mem;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::process::Pid;
 
@@ -173,15 +174,87 @@ pub(super) fn pass_on_termination() {
 
 /// Gives every signal its usual meaning and lets all of them through.
 pub(super) fn reset_signals() {
-    // SAFETY: the set is initialised by `sigemptyset`; default actions are always valid.
+    // SAFETY: default actions are always valid.
     unsafe {
-        let mut none: libc::sigset_t = mem::zeroed();
-        libc::sigemptyset(&raw mut none);
         for signal in 1..=libc::SIGRTMAX() {
             libc::signal(signal, libc::SIG_DFL);
         }
+    }
+    release_signals();
+}
+
+/// The signal that was sent to this process last, if it notes them; a request to end stays.
+static NOTED: AtomicI32 = AtomicI32::new(0);
+
+/// Lets this process outlive requests to end and the keys of a terminal, and only note them: for the
+/// walker of a plan, whose programs are meant.
+pub(super) fn note_signals() {
+    extern "C" fn note(signal: libc::c_int) {
+        if NOTED.load(Ordering::Relaxed) != libc::SIGTERM {
+            NOTED.store(signal, Ordering::Relaxed);
+        }
+    }
+    let handler: extern "C" fn(libc::c_int) = note;
+    // SAFETY: the handler only looks at a number and sets it, which may be done in one.
+    unsafe {
+        let mut action: libc::sigaction = mem::zeroed();
+        action.sa_sigaction = handler as libc::sighandler_t;
+        action.sa_flags = libc::SA_RESTART;
+        for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM] {
+            libc::sigaction(signal, &raw const action, ptr::null_mut());
+        }
+        libc::signal(libc::SIGPIPE, libc::SIG_IGN);
+    }
+}
+
+/// The signal that was noted.
+pub(super) fn noted() -> Option<i32> {
+    Some(NOTED.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
+}
+
+/// Forgets what was noted.
+pub(super) fn forget_noted() {
+    NOTED.store(0, Ordering::Relaxed);
+}
+
+/// Keeps signals waiting, so that a child that is about to be made gets those that were sent to it.
+pub(super) fn hold_signals() {
+    // SAFETY: the set is initialised by `sigfillset` and outlives the call.
+    unsafe {
+        let mut all: libc::sigset_t = mem::zeroed();
+        libc::sigfillset(&raw mut all);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const all, ptr::null_mut());
+    }
+}
+
+/// Lets all signals through.
+pub(super) fn release_signals() {
+    // SAFETY: the set is initialised by `sigemptyset` and outlives the call.
+    unsafe {
+        let mut none: libc::sigset_t = mem::zeroed();
+        libc::sigemptyset(&raw mut none);
         libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut());
     }
+}
+
+/// Ends this process by a signal.
+pub(super) fn end_by(signal: i32) -> ! {
+    reset_signals();
+    // SAFETY: always sound; the signal has its usual meaning, which is the end.
+    unsafe { libc::raise(signal) };
+    exit_now(128 + signal)
+}
+
+/// Turns this process into a program; gives the reason if that cannot be done. Unlike `exec` of the
+/// standard library it never asks a shell to run what the kernel does not know.
+pub(super) fn execute(path: &CStr, arguments: &[CString], environment: &[CString]) -> io::Error {
+    let pointers = |texts: &[CString]| -> Vec<*const libc::c_char> {
+        texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect()
+    };
+    let (arguments, environment) = (pointers(arguments), pointers(environment));
+    // SAFETY: both lists end with a null pointer, and they and their texts outlive the call.
+    unsafe { libc::execve(path.as_ptr(), arguments.as_ptr(), environment.as_ptr()) };
+    io::Error::last_os_error()
 }
 
 /// Switches the loopback interface of this network namespace on.

@@ -13,7 +13,7 @@ use rustix::process::{
 };
 
 use super::attributes::answer_next_call;
-use super::launch::{Bounds, Files, Launched, Step, launch, steps};
+use super::launch::{Bounds, Files, Launched, Step, changed, launch, steps};
 use super::sys::{Fork, exit_now, fork, remember_children};
 use super::{OrFail, filter, identity, init, namespaces, rules, tree};
 use crate::policy::{Access, Level};
@@ -65,6 +65,8 @@ struct Ward {
     bounds: Option<Bounds>,
     /// Where the first process of a namespace says how the program ended.
     steps: Option<OwnedFd>,
+    /// Where the walker of a plan says what has changed, if it is not in a namespace.
+    walk: Option<OwnedFd>,
     listener: Option<OwnedFd>,
     notices: Option<OwnedFd>,
     /// Folders in which the program may change modes and the like, when it has to ask.
@@ -91,8 +93,8 @@ fn start_in_namespaces(order: &Order, files: Files) -> Result<Ward, Failure> {
     };
     drop((theirs, files));
     let handle = open_handle(process)?;
-    let (writable, steps, listener, notices) = (Vec::new(), None, None, None);
-    let mut ward = Ward { process, handle, bounds: None, steps, listener, notices, writable };
+    let (writable, steps, walk, listener, notices) = (Vec::new(), None, None, None, None);
+    let mut ward = Ward { process, handle, bounds: None, steps, walk, listener, notices, writable };
     loop {
         match wire::receive::<Step>(&ours).or_fail(Stage::Processes, "")? {
             Some((Step::Bounded(bounds), _)) => ward.bounds = Some(bounds),
@@ -103,7 +105,7 @@ fn start_in_namespaces(order: &Order, files: Files) -> Result<Ward, Failure> {
             }
             Some((Step::Started, _)) => break,
             Some((Step::Failed(failure), _)) => return Err(failure),
-            Some((Step::Ended(_), _)) | None => {
+            Some((Step::Walks | Step::Changed(_) | Step::Ended { .. }, _)) | None => {
                 return Err(io::Error::from_raw_os_error(libc::ECHILD))
                     .or_fail(Stage::Processes, "");
             }
@@ -129,7 +131,7 @@ fn start_directly(order: &Order, files: &Files) -> Result<Ward, Failure> {
         init::hand_over(warden, None, notices.as_ref().map(AsFd::as_fd))?;
         Ok(bounds)
     })?;
-    let Launched { process, bounds, files } = launched;
+    let Launched { process, bounds, files, walk } = launched;
     let handle = open_handle(process)?;
     let notices = files.into_iter().next();
     if confined {
@@ -137,7 +139,7 @@ fn start_directly(order: &Order, files: &Files) -> Result<Ward, Failure> {
         identity::follow_program(order.owner)?;
     }
     let writable = order.job.policy.reachable(Access::Write).map(Path::to_owned).collect();
-    Ok(Ward { process, handle, bounds, steps: None, listener: None, notices, writable })
+    Ok(Ward { process, handle, bounds, steps: None, walk, listener: None, notices, writable })
 }
 
 fn open_handle(process: Pid) -> Result<OwnedFd, Failure> {
@@ -160,19 +162,20 @@ impl Ward {
         }
     }
 
-    /// How the program ended; to be asked once its process has.
-    fn status(&self) -> i32 {
+    /// How the program ended, and what had changed; to be asked once its process has ended.
+    fn status(&self) -> (i32, Option<PathBuf>) {
         if let Some(steps) = &self.steps {
             // Killed from outside, the first process could not say anything any more.
             return match wire::receive::<Step>(steps) {
-                Ok(Some((Step::Ended(status), _))) => status,
-                _ => libc::SIGKILL,
+                Ok(Some((Step::Ended { status, changed }, _))) => (status, changed),
+                _ => (libc::SIGKILL, None),
             };
         }
-        match waitpid(Some(self.process), WaitOptions::empty()) {
+        let status = match waitpid(Some(self.process), WaitOptions::empty()) {
             Ok(Some((_, status))) => status.as_raw(),
             _ => libc::SIGKILL,
-        }
+        };
+        (status, changed(self.walk.as_ref()))
     }
 }
 
@@ -215,11 +218,11 @@ fn watch(control: &OwnedFd, mut ward: Ward) -> io::Result<()> {
             ward.kill();
         }
     }
-    let status = ward.status();
+    let (status, changed) = ward.status();
     if ward.steps.is_none() {
         tree::kill();
     }
-    wire::send(control, &Report::Ended { status, refused }, &[])
+    wire::send(control, &Report::Ended { status, refused, changed }, &[])
 }
 
 fn request(control: impl AsFd) -> Option<u8> {

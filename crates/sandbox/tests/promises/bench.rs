@@ -1,13 +1,14 @@
 //! A place to try programs in.
 
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use metier_sandbox::{
-    Access, Cancel, Job, Level, Limits, Network, Observer, Outcome, Policy, Program, SpawnError,
-    Stream, run, unprivileged_owner,
+    Access, Cancel, Command, Job, Level, Limits, Network, Observer, Outcome, Policy, Program,
+    SpawnError, Stream, run, unprivileged_owner,
 };
 use tempfile::TempDir;
 
@@ -64,12 +65,12 @@ impl Bench {
     }
 
     pub(crate) fn job(&self, script: &str) -> Job {
-        let arguments = ["sh", "-c", script].map(Into::into).into();
         let environment = vec![
             ("PATH".into(), "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin".into()),
             ("ROOT".into(), self.path("").into()),
         ];
-        let program = Program { arguments, environment, directory: self.work() };
+        let command = arguments(["sh", "-c", script]);
+        let program = Program { command, environment, directory: self.work() };
         Job { program, policy: self.policy(), limits: self.limits }
     }
 
@@ -83,7 +84,7 @@ impl Bench {
     /// Runs a Python script.
     pub(crate) fn python(&self, script: &str) -> Tried {
         let mut job = self.job("");
-        job.program.arguments = ["python3", "-c", script].map(Into::into).into();
+        job.program.command = arguments(["python3", "-c", script]);
         self.try_job(&job).expect("it starts")
     }
 
@@ -91,6 +92,11 @@ impl Bench {
     pub(crate) fn sh(&self, script: &str) -> Tried {
         self.try_job(&self.job(script)).expect("it starts")
     }
+}
+
+/// A program with its arguments.
+pub(crate) fn arguments<T: Into<OsString>>(arguments: impl IntoIterator<Item = T>) -> Command {
+    Command::Arguments(arguments.into_iter().map(Into::into).collect())
 }
 
 #[derive(Default)]

@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::PathBuf;
 
 use libtest_mimic::Failed;
 use metier_sandbox::{Access, Level, SpawnError, unprivileged_owner};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, arguments};
 use crate::{ALL, CONFINED, FULL, Promise};
 
 pub(crate) const PROMISES: &[Promise] = &[
@@ -205,8 +206,8 @@ fn what_can_only_be_read(level: Level) -> Result<(), Failed> {
     job.policy = job.policy.grant(&folder, &target, Access::Read);
     let argument = target.join("file");
     let before = state(&file)?;
-    job.program.arguments = ["python3", "-c", CHANGES].map(Into::into).into();
-    job.program.arguments.push(argument.into());
+    let changing = |path: PathBuf| arguments(["python3".into(), "-c".into(), CHANGES.into(), path]);
+    job.program.command = changing(argument);
     let tried = bench.try_job(&job).map_err(|error| error.to_string())?;
     assert_eq!(tried.output, "tried\n", "{tried:?}");
     assert_eq!(state(&file)?, before);
@@ -219,7 +220,7 @@ fn what_can_only_be_read(level: Level) -> Result<(), Failed> {
     let before = state(&secret)?;
     if level == Level::Landlock {
         fs::remove_file(bench.path("work/link"))?;
-        job.program.arguments[3] = secret.clone().into();
+        job.program.command = changing(secret.clone());
         let tried = bench.try_job(&job).map_err(|error| error.to_string())?;
         assert_eq!(tried.output, "tried\n", "{tried:?}");
         assert!(tried.outcome.ended.refused.contains(&"fchmodat"), "{tried:?}");

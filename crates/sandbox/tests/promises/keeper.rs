@@ -13,7 +13,7 @@ use metier_sandbox::{Level, Network, unprivileged_owner};
 use rustix::process::{Pid, Signal, getpgid, getsid, kill_process};
 use rustix::thread::{set_thread_res_gid, set_thread_res_uid};
 
-use crate::bench::{Bench, Tried};
+use crate::bench::{Bench, Tried, arguments};
 use crate::limits::an_unjoined_group_bounds_nothing;
 use crate::processes::{VICTIM, daemon, is_gone, is_running, level_named, mark};
 use crate::{ALL, Promise};
@@ -185,7 +185,7 @@ fn a_killed_warden_ends_its_run_only(bench: &Bench) {
     thread::scope(|scope| {
         let losing = scope.spawn(|| {
             let mut job = bench.job("");
-            job.program.arguments = ["bash", "-c", &lost_script].map(Into::into).into();
+            job.program.command = arguments(["bash", "-c", &lost_script]);
             bench.try_job(&job).map(|tried| code(&tried))
         });
         wait_until(|| is_running(&lost));

@@ -10,6 +10,9 @@ mod files;
 mod keeper;
 mod limits;
 mod network;
+mod pins;
+mod planning;
+mod plans;
 mod processes;
 mod terminals;
 
@@ -37,6 +40,8 @@ fn main() {
         keeper::PROMISES,
         limits::PROMISES,
         network::PROMISES,
+        pins::PROMISES,
+        plans::PROMISES,
         processes::PROMISES,
         terminals::PROMISES,
     ];

@@ -12,7 +12,7 @@ use libtest_mimic::Failed;
 use metier_sandbox::{Cancel, Level, Observer, SpawnError, Stream, run};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::bench::{Bench, Text};
+use crate::bench::{Bench, Text, arguments};
 use crate::{ALL, CONFINED, FULL, Promise};
 
 pub(crate) const PROMISES: &[Promise] = &[
@@ -48,6 +48,15 @@ pub(crate) fn is_running(mark: &str) -> bool {
 
 pub(crate) fn mark(level: Level, test: &str) -> String {
     format!("metier-{test}-{level}-{}", std::process::id())
+}
+
+/// Waits until there is a process with a mark, for ten seconds.
+pub(crate) fn is_there(mark: &str) -> bool {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !is_running(mark) && Instant::now() < deadline {
+        thread::sleep(Duration::from_millis(5));
+    }
+    is_running(mark)
 }
 
 /// Waits until a mark is gone, for a second.
@@ -120,11 +129,7 @@ fn nothing_outlives_the_caller(level: Level) -> Result<(), Failed> {
         .args([VICTIM, &level.to_string(), &mark])
         .stdout(Stdio::null())
         .spawn()?;
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while !is_running(&mark) && Instant::now() < deadline {
-        thread::sleep(Duration::from_millis(5));
-    }
-    assert!(is_running(&mark), "it was never started");
+    assert!(is_there(&mark), "it was never started");
     caller.kill()?;
     caller.wait()?;
     assert!(is_gone(&mark), "a process outlived the caller");
@@ -154,7 +159,7 @@ fn codes_and_signals(level: Level) -> Result<(), Failed> {
     assert_eq!((ended("kill -9 $$").code, ended("kill -9 $$").signal), (None, Some(9)));
     assert_eq!(ended("exit 255").code, Some(255));
     let mut job = bench.job("");
-    job.program.arguments = vec!["no-such-program".into()];
+    job.program.command = arguments(["no-such-program"]);
     let error = bench.try_job(&job).expect_err("there is no such program").to_string();
     assert!(error.starts_with("`no-such-program` cannot be started: No such file"), "{error}");
     job.program.directory = "/no/such/folder".into();
@@ -179,11 +184,8 @@ fn arguments_pass_as_they_are(level: Level) -> Result<(), Failed> {
     let bench = Bench::new(level);
     let mut job = bench.job("");
     let odd = OsString::from_vec(b"\xff'\"$(id)`\n;\\".to_vec());
-    job.program.arguments =
-        ["sh", "-c", "printf '%s' \"$1$ODD\" | od -An -tx1 | tr -d ' \\n'", "-"]
-            .map(OsString::from)
-            .into();
-    job.program.arguments.push(odd.clone());
+    let words = ["sh", "-c", "printf '%s' \"$1$ODD\" | od -An -tx1 | tr -d ' \\n'", "-"];
+    job.program.command = arguments(words.map(OsString::from).into_iter().chain([odd.clone()]));
     job.program.environment.push(("ODD".into(), odd));
     let tried = bench.try_job(&job).map_err(|error| error.to_string())?;
     let bytes = "ff272224286964296 00a3b5c".replace(' ', "");
@@ -195,7 +197,7 @@ fn arguments_pass_as_they_are(level: Level) -> Result<(), Failed> {
         vec!["".into()],
         vec![],
     ] {
-        job.program.arguments = arguments;
+        job.program.command = metier_sandbox::Command::Arguments(arguments);
         let started = Instant::now();
         assert!(bench.try_job(&job).is_err());
         assert!(started.elapsed() < Duration::from_secs(2));
@@ -210,7 +212,7 @@ fn a_start_that_hangs(level: Level) -> Result<(), Failed> {
     fs::copy("/bin/true", &file)?;
     let mut holder = hold_lease(&file)?;
     let mut job = bench.job("");
-    job.program.arguments = vec![bench.work().join("leased").into()];
+    job.program.command = arguments([bench.work().join("leased")]);
     bench.limits.wall = Duration::from_millis(500);
     job.limits = bench.limits;
     let started = Instant::now();

@@ -5,18 +5,21 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::Failed;
 use metier_sandbox::{
-    Cancel, Console, ConsoleError, Conversation, Level, MAX_PENDING, Observer, Outcome, Size,
+    Cancel, Console, ConsoleError, Conversation, Job, Level, MAX_PENDING, Observer, Outcome, Size,
     Stream, converse,
 };
 use rustix::pty::{OpenptFlags, openpt, ptsname, unlockpt};
 
 use crate::bench::Bench;
+use crate::processes::{is_gone, mark};
 use crate::{ALL, CONFINED, Promise};
 
 pub(crate) const PROMISES: &[Promise] = &[
     ("a_terminal_is_the_programs_own", a_terminal, ALL),
     ("terminals_of_others_cannot_be_opened", others, CONFINED),
     ("keys_are_signals", keys, ALL),
+    ("keys_end_all_programs_of_a_plan", keys_for_a_plan, ALL),
+    ("a_program_of_a_plan_may_keep_keys_to_itself", kept_keys, ALL),
     ("a_pipe_is_closed_after_its_input", pipe, ALL),
     ("streams_can_be_opened_again", opened_again, ALL),
     ("killing_does_not_ask_first", kill, ALL),
@@ -54,10 +57,18 @@ fn talk(
     terminal: Option<Size>,
     answer: Option<Answer<'_>>,
 ) -> Result<(Outcome, String), Failed> {
+    talk_to(&bench.job(script), terminal, answer)
+}
+
+fn talk_to(
+    job: &Job,
+    terminal: Option<Size>,
+    answer: Option<Answer<'_>>,
+) -> Result<(Outcome, String), Failed> {
     let console = Console::new()?;
     let mut observer = Answers { console: &console, answer, output: String::new(), started: 0 };
     let conversation = Conversation { console: &console, terminal };
-    let outcome = converse(&bench.job(script), conversation, &mut observer, &Cancel::new()?)?;
+    let outcome = converse(job, conversation, &mut observer, &Cancel::new()?)?;
     assert_eq!(observer.started, 1);
     Ok((outcome, observer.output))
 }
@@ -93,6 +104,34 @@ fn keys(level: Level) -> Result<(), Failed> {
     let answer = Some(("ready", answer));
     let (outcome, _) = talk(&Bench::new(level), "echo ready; exec sleep 60", SIZE, answer)?;
     assert_eq!((outcome.ended.signal, outcome.cancelled), (Some(2), false));
+    Ok(())
+}
+
+/// Presses a key once a plan has said that it is ready.
+fn press(level: Level, text: &str) -> Result<(Outcome, String), Failed> {
+    let answer: fn(&Console) = |console| console.write(b"\x03").expect("there is room");
+    let bench = Bench::new(level);
+    talk_to(&bench.job_of(bench.plan(text)), SIZE, Some(("ready", answer)))
+}
+
+fn keys_for_a_plan(level: Level) -> Result<(), Failed> {
+    let mark = mark(level, "pressed");
+    let lasting = format!("bash -c 'exec -a {mark} sleep 60'");
+    let ready = "sh -c 'sleep 0.3; echo ready >&2; exec cat'";
+    for text in [format!("{lasting} | {ready} ; echo after"), format!("{lasting} | {ready}")] {
+        let (outcome, output) = press(level, &text)?;
+        assert_eq!((outcome.ended.signal, outcome.cancelled), (Some(2), false), "{output}");
+        assert!(!output.contains("after"), "{output}");
+        assert!(is_gone(&mark));
+    }
+    Ok(())
+}
+
+fn kept_keys(level: Level) -> Result<(), Failed> {
+    let text = "sh -c 'trap \"echo caught; exit 5\" INT; echo ready; while :; do sleep 0.1; done' ; echo after";
+    let (outcome, output) = press(level, text)?;
+    assert!(output.contains("caught\r\nafter\r\n"), "{output}");
+    assert_eq!(outcome.ended.code, Some(0));
     Ok(())
 }
 

@@ -5,8 +5,8 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
 use metier_sandbox::{
-    Access, Conversation, Job, Level, Network as Reach, Observer, Outcome, PROXY_PORT, Policy,
-    Program, SpawnError, Stream, converse, run,
+    Access, Command, Conversation, Job, Level, Network as Reach, Observer, Outcome, PROXY_PORT,
+    Policy, Program, SpawnError, Stream, converse, run,
 };
 use tokio::runtime::Handle;
 
@@ -84,7 +84,7 @@ fn execute_at(
     let proxy = (reach == Reach::Proxy).then(|| format!("http://127.0.0.1:{PROXY_PORT}"));
     let environment = execution.surroundings.variables(&view, proxy.as_deref());
     let program = Program {
-        arguments: arguments.iter().map(OsString::from).collect(),
+        command: Command::Arguments(arguments.iter().map(OsString::from).collect()),
         environment: environment
             .into_iter()
             .map(|(name, value)| (name.into(), value.into()))

@@ -368,7 +368,8 @@ fn ended(code: Option<i64>, stopped: bool) -> Ended {
     let is_signal = stopped && matches!(code, KILLED | TERMINATED);
     let number = i32::try_from(code).unwrap_or(i32::MAX);
     let signal = is_signal.then(|| i32::try_from(code - SIGNALS).unwrap_or_default());
-    Ended { code: (!is_signal).then_some(number), signal, limits: Vec::new(), refused: Vec::new() }
+    let (code, limits, refused) = ((!is_signal).then_some(number), Vec::new(), Vec::new());
+    Ended { code, signal, limits, refused, changed: None }
 }
 
 #[cfg(test)]

@@ -13,7 +13,8 @@ use rustix::process::{Pid, Signal, Uid, WaitOptions, getpid, kill_process, wait}
 /// How long a tree that keeps growing is fought.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Sends a signal to every process below this one.
+/// Sends a signal to every process below this one; to parents first, so that whoever waits for a child
+/// knows when that ends.
 pub(super) fn signal(signal: Signal) -> usize {
     let below = descendants();
     for &pid in &below {
@@ -55,12 +56,13 @@ pub(super) fn tasks_of(user: Uid) -> u64 {
     tasks.sum()
 }
 
+/// Every process below this one, children after their parents.
 fn descendants() -> Vec<Pid> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
     let parents: HashMap<i32, i32> = pids.filter_map(|pid| Some((pid, parent(pid)?))).collect();
     let me = getpid().as_raw_nonzero().get();
-    let mut below: HashSet<i32> = HashSet::new();
+    let (mut below, mut in_order) = (HashSet::<i32>::new(), Vec::new());
     loop {
         let found: Vec<i32> = parents
             .iter()
@@ -70,8 +72,9 @@ fn descendants() -> Vec<Pid> {
             .map(|(pid, _)| *pid)
             .collect();
         if found.is_empty() {
-            return below.into_iter().filter_map(Pid::from_raw).collect();
+            return in_order.into_iter().filter_map(Pid::from_raw).collect();
         }
+        in_order.extend(&found);
         below.extend(found);
     }
 }

@@ -26,6 +26,7 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("time_ends_every_program_of_a_pipeline", time, ALL),
     ("cancelling_a_plan_leaves_no_process", cancelling, ALL),
     ("a_plan_that_was_asked_to_end_goes_no_further", goodbye, ALL),
+    ("the_walker_is_asked_to_end_before_its_programs", asked_first, ALL),
     ("what_a_program_of_a_plan_left_running_is_ended", left_running, ALL),
 ];
 
@@ -317,6 +318,17 @@ fn goodbye(level: Level) -> Result<(), Failed> {
     let tried = bench.walk(&format!("{polite} || echo after ; echo later"));
     assert!(tried.outcome.timed_out, "{tried:?}");
     assert_eq!((tried.output.as_str(), tried.outcome.ended.code), ("on\nbye\n", Some(3)));
+    Ok(())
+}
+
+fn asked_first(level: Level) -> Result<(), Failed> {
+    let mut bench = Bench::new(level);
+    bench.limits.wall = Duration::from_millis(150);
+    for _ in 0..8 {
+        let tried = bench.walk("sleep 300 ; echo after");
+        assert!(tried.outcome.timed_out, "{tried:?}");
+        assert_eq!(tried.output, "");
+    }
     Ok(())
 }
 

@@ -14,6 +14,7 @@ pub mod grant;
 pub mod input;
 pub mod interactive;
 pub mod layout;
+mod manner;
 pub mod mime;
 mod ownership;
 pub mod path;
@@ -29,6 +30,7 @@ pub mod way;
 
 pub use interactive::Interactive;
 pub use layout::{SessionKey, Workspace, Workspaces};
+pub use manner::Manner;
 pub use request::{RunOutput, RunRequest};
 pub use run::{RunError, RunOrder, RunSettings, Runner};
 pub use stage::{Tree, TreeEntry, TreeKind};

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use crate::manner::PlannedProgram;
 use crate::request::RunOutput;
 
 /// The file in the folder of a run.
@@ -18,7 +19,11 @@ pub(crate) struct Record<'a> {
     pub(crate) skill: &'a str,
     pub(crate) skill_digest: &'a str,
     pub(crate) command: &'a str,
+    /// What was started; nothing if that was a plan.
     pub(crate) arguments: &'a [String],
+    /// What was started, if it was a plan.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) plan: Vec<PlannedProgram>,
     pub(crate) directory: &'a str,
     pub(crate) inputs: &'a [RecordedFile],
     pub(crate) outputs: &'a [RecordedFile],

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct RunRequest {
     /// The skill.
     pub skill: String,
-    /// The command, for a shell.
+    /// The command, as text for a shell.
     pub command: String,
     /// Where to run it: from the skill's folder, or `$WORK_DIR/…` and the like.
     #[serde(default)]
@@ -207,7 +207,7 @@ pub struct ArtifactFile {
 /// Something that was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Denial {
-    /// `limit`, `system_call` or `network`.
+    /// `limit`, `system_call`, `network`, or `changed` for what a plan did not find as it was.
     pub kind: &'static str,
     /// What it was.
     pub what: String,

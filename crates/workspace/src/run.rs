@@ -25,6 +25,7 @@ use crate::layout::{
     HOME, INPUTS, Moment, SessionKey, VENVS, WRITABLE, Workspace, Workspaces, changed,
     give_open_to_program, venv,
 };
+use crate::manner::Manner;
 use crate::path::{Inside, PathError};
 use crate::plan::Plan;
 use crate::record::{Record, RecordedFile};
@@ -147,6 +148,11 @@ pub struct RunOrder {
     pub trees: Vec<Tree>,
     /// What holds for it.
     pub settings: RunSettings,
+    /// How its command is run.
+    pub manner: Manner,
+    /// A folder of this machine where it starts, instead of one in the workspace; for the executor
+    /// `host`. Nothing is collected there, and all else is as in every run.
+    pub outside: Option<PathBuf>,
 }
 
 impl Runner {
@@ -173,7 +179,8 @@ impl Runner {
         order: RunOrder,
         watch: Watch,
     ) -> Result<RunOutput, RunError> {
-        let RunOrder { key, request, trees, settings } = order;
+        let RunOrder { key, request, trees, settings, manner, outside } = order;
+        manner.check(outside.as_deref(), &self.executor)?;
         let Some(tree) = trees.iter().find(|tree| tree.name == request.skill) else {
             return Err(RunError::UnknownSkill(request.skill));
         };
@@ -186,8 +193,17 @@ impl Runner {
         let skill_digest = tree.digest.clone();
         let since =
             make_run_folder(&workspace, &plan, &request.skill).map_err(RunError::Workspace)?;
-        let running =
-            Running { runner: self, workspace, owner, request, skill_digest, plan, settings };
+        let running = Running {
+            runner: self,
+            workspace,
+            owner,
+            request,
+            skill_digest,
+            plan,
+            settings,
+            manner,
+            outside,
+        };
         let brought = running.bring_in(&trees, &staged).await?;
         warnings.extend(brought.warnings);
         running.check_directory().map_err(RunError::Directory)?;
@@ -216,6 +232,8 @@ struct Running<'a> {
     skill_digest: String,
     plan: Plan,
     settings: RunSettings,
+    manner: Manner,
+    outside: Option<PathBuf>,
 }
 
 impl Running<'_> {
@@ -240,7 +258,7 @@ impl Running<'_> {
     /// Whether the directory is what it seems; in a skill, only its own links can be on the way.
     fn check_directory(&self) -> Result<(), PathError> {
         let directory = &self.plan.directory;
-        if directory.top() == "skills" {
+        if directory.top() == "skills" || self.outside.is_some() {
             return Ok(());
         }
         match self.workspace.open(directory, OFlags::PATH | OFlags::DIRECTORY) {
@@ -283,6 +301,8 @@ impl Running<'_> {
             workspace: self.workspace.clone(),
             staged,
             command: request.command.clone(),
+            manner: self.manner.clone(),
+            outside: self.outside.clone(),
             directory: plan.directory.clone(),
             surroundings,
             input: request.stdin.clone().unwrap_or_default().into_bytes(),
@@ -350,6 +370,7 @@ impl Running<'_> {
             skill_digest: &self.skill_digest,
             command: &self.request.command,
             arguments: &executed.arguments,
+            plan: self.manner.programs(),
             directory: &executed.directory,
             inputs,
             outputs: &collected.records,
@@ -416,7 +437,7 @@ fn bound(warnings: &mut Vec<String>) {
     }
 }
 
-/// What was refused: limits that were met, calls, addresses.
+/// What was refused: limits that were met, calls, addresses, what had changed.
 fn denials(executed: &Executed) -> Vec<Denial> {
     let limits =
         executed.ended.limits.iter().map(|it| Denial { kind: "limit", what: it.to_string() });
@@ -424,7 +445,9 @@ fn denials(executed: &Executed) -> Vec<Denial> {
     let calls = calls.map(|name| Denial { kind: "system_call", what: (*name).to_owned() });
     let addresses = executed.refused_addresses.iter();
     let addresses = addresses.map(|it| Denial { kind: "network", what: it.target.clone() });
-    limits.chain(calls).chain(addresses).collect()
+    let changed = executed.ended.changed.iter();
+    let changed = changed.map(|it| Denial { kind: "changed", what: it.display().to_string() });
+    limits.chain(calls).chain(addresses).chain(changed).collect()
 }
 
 /// When a run began that has just ended, in seconds since 1970.

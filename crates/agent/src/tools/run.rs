@@ -9,7 +9,7 @@ use metier_workspace::executor::{Live, Network};
 use metier_workspace::grant::Asked;
 use metier_workspace::interactive::{Interactive, Size, StartOptions, Waiting};
 use metier_workspace::request::RunRequest;
-use metier_workspace::{RunOrder, RunSettings, Runner, SessionKey, Tree};
+use metier_workspace::{Manner, RunOrder, RunSettings, Runner, SessionKey, Tree};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -140,7 +140,14 @@ impl Runs {
 
     fn order(&self, request: RunRequest, trees: Vec<Tree>, settings: RunSettings) -> Prepared {
         let digests = trees.iter().map(|tree| (tree.name.clone(), tree.digest.clone())).collect();
-        let order = RunOrder { key: self.key.clone(), request, trees, settings };
+        let order = RunOrder {
+            key: self.key.clone(),
+            request,
+            trees,
+            settings,
+            manner: Manner::Shell,
+            outside: None,
+        };
         Prepared { order, digests, warnings: Vec::new(), talk: None }
     }
 

@@ -12,6 +12,7 @@ use tokio::runtime::Handle;
 
 use super::{ExecuteError, Executed, Execution, Firmness, Network, StagedTree, VIEW, Watch};
 use crate::layout::{WRITABLE, venv};
+use crate::manner::Manner;
 use crate::proxy::{Proxy, ProxyOptions, Refusal};
 use crate::request::Confinement;
 use crate::stage::copy_staged;
@@ -78,13 +79,13 @@ fn execute_at(
         return Err(ExecuteError::Barred { folder });
     }
     let policy = policy(level, execution, &view).network(reach);
-    let shell = shell().ok_or(ExecuteError::NoShell)?;
-    let arguments = vec![shell.to_owned(), "-c".to_owned(), execution.command.clone()];
-    let directory = execution.directory.under(&view);
+    let (command, arguments) = command(execution)?;
+    let inside = || execution.directory.under(&view);
+    let directory = execution.outside.clone().unwrap_or_else(inside);
     let proxy = (reach == Reach::Proxy).then(|| format!("http://127.0.0.1:{PROXY_PORT}"));
     let environment = execution.surroundings.variables(&view, proxy.as_deref());
     let program = Program {
-        command: Command::Arguments(arguments.iter().map(OsString::from).collect()),
+        command,
         environment: environment
             .into_iter()
             .map(|(name, value)| (name.into(), value.into()))
@@ -159,6 +160,20 @@ impl<'a> Attendant<'a> {
         let proxy = self.proxy.take();
         proxy.map(|proxy| Handle::current().block_on(proxy.stop())).unwrap_or_default()
     }
+}
+
+/// What is run, and its arguments if it is one program.
+fn command(execution: &Execution) -> Result<(Command, Vec<String>), ExecuteError> {
+    let arguments = match &execution.manner {
+        Manner::Plan(walk) => return Ok((Command::Plan(walk.clone()), Vec::new())),
+        Manner::Arguments(arguments) => arguments.clone(),
+        Manner::Shell => {
+            let shell = shell().ok_or(ExecuteError::NoShell)?;
+            vec![shell.to_owned(), "-c".to_owned(), execution.command.clone()]
+        }
+    };
+    let words = arguments.iter().map(OsString::from).collect();
+    Ok((Command::Arguments(words), arguments))
 }
 
 /// The shell that runs commands.

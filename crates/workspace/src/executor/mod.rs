@@ -12,6 +12,7 @@ use tracing::Instrument;
 
 use crate::environment::Surroundings;
 use crate::layout::Workspace;
+use crate::manner::Manner;
 use crate::path::Inside;
 use crate::proxy::{AllowList, Refusal};
 use crate::request::Confinement;
@@ -115,9 +116,13 @@ pub(crate) struct Execution {
     pub(crate) workspace: Workspace,
     /// Staged trees by the name of their folder in `skills/`, and their digest.
     pub(crate) staged: Vec<StagedTree>,
-    /// The command, for a shell.
+    /// The text of the command.
     pub(crate) command: String,
+    /// How it is run.
+    pub(crate) manner: Manner,
     pub(crate) directory: Inside,
+    /// Where it starts instead, if it is not run in the workspace.
+    pub(crate) outside: Option<PathBuf>,
     pub(crate) surroundings: Surroundings,
     pub(crate) input: Vec<u8>,
     pub(crate) limits: Limits,
@@ -139,6 +144,7 @@ pub(crate) struct Executed {
     pub(crate) timed_out: bool,
     pub(crate) cancelled: bool,
     pub(crate) duration: std::time::Duration,
+    /// What was started; nothing if that was a plan.
     pub(crate) arguments: Vec<String>,
     pub(crate) directory: String,
     pub(crate) confinement: Confinement,
@@ -196,6 +202,11 @@ pub enum ExecuteError {
         "the executor `{0}` has no interactive sessions; use `sandbox` or `host`, or give the command its `stdin`"
     )]
     NotInteractive(&'static str),
+    /// What is asked for is only to be had without any confinement.
+    #[error(
+        "the executor `{0}` runs neither plans nor commands outside of the workspace; use `host`"
+    )]
+    HostOnly(&'static str),
 }
 
 /// What the sandbox does when it cannot be as firm as it wants.

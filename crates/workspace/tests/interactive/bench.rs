@@ -12,7 +12,8 @@ use metier_workspace::interactive::{
     Entry, InteractiveError, InteractiveOptions, Progress, SessionStatus, StartOptions, Waiting,
 };
 use metier_workspace::{
-    Interactive, RunOrder, RunSettings, Runner, SessionKey, Tree, TreeEntry, TreeKind, Workspaces,
+    Interactive, Manner, RunOrder, RunSettings, Runner, SessionKey, Tree, TreeEntry, TreeKind,
+    Workspaces,
 };
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -97,6 +98,8 @@ impl Bench {
             request: serde_json::from_value(request).expect("a request"),
             trees: vec![Tree { name: "demo".to_owned(), folder, digest, entries }],
             settings: RunSettings::default(),
+            manner: Manner::Shell,
+            outside: None,
         }
     }
 

@@ -4,6 +4,7 @@
 
 mod bench;
 mod bounds;
+mod manners;
 mod talks;
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -16,7 +17,10 @@ type Promise = (&'static str, fn(&Bench) -> Result<(), Failed>);
 fn main() {
     metier_sandbox::helper();
     let arguments = Arguments::from_args();
-    let together = libtest_mimic::run(&arguments, trials(&[talks::PROMISES, bounds::PROMISES]));
+    let together = libtest_mimic::run(
+        &arguments,
+        trials(&[talks::PROMISES, manners::PROMISES, bounds::PROMISES]),
+    );
     // What a process has is counted when nothing else goes on in it.
     let alone = Arguments { test_threads: Some(1), ..arguments };
     let counted = libtest_mimic::run(&alone, trials(&[bounds::COUNTED]));

@@ -13,8 +13,8 @@ use metier_workspace::executor::{
     ContainerExecutor, ContainerSettings, Executor, Firmness, LocalExecutor, Pull,
 };
 use metier_workspace::{
-    RunError, RunOrder, RunOutput, RunRequest, RunSettings, Runner, SessionKey, Tree, TreeEntry,
-    TreeKind, Workspaces,
+    Manner, RunError, RunOrder, RunOutput, RunRequest, RunSettings, Runner, SessionKey, Tree,
+    TreeEntry, TreeKind, Workspaces,
 };
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -180,7 +180,7 @@ impl Bench {
         trees: Vec<Tree>,
     ) -> Result<RunOutput, RunError> {
         let request: RunRequest = serde_json::from_value(request).expect("a request");
-        let order = RunOrder { key: self.key(), request, trees, settings: self.settings.clone() };
+        let order = RunOrder { trees, ..self.order_of(request) };
         let cancel = Cancel::new().expect("an event");
         let live = Box::new(|_, _: &[u8]| {});
         block_on(self.runner.run(order, live, cancel))
@@ -194,11 +194,21 @@ impl Bench {
 
     /// A request in JSON with the skill it is of.
     pub(crate) fn order(&self, request: Value) -> RunOrder {
-        let request: RunRequest = serde_json::from_value(request).expect("a request");
+        self.order_of(serde_json::from_value(request).expect("a request"))
+    }
+
+    fn order_of(&self, request: RunRequest) -> RunOrder {
         // A name that is none of ours is one that a run must not find.
         let is_ours = ["demo", "plain"].contains(&request.skill.as_str());
         let trees = vec![self.tree(if is_ours { &request.skill } else { "demo" })];
-        RunOrder { key: self.key(), request, trees, settings: self.settings.clone() }
+        RunOrder {
+            key: self.key(),
+            request,
+            trees,
+            settings: self.settings.clone(),
+            manner: Manner::Shell,
+            outside: None,
+        }
     }
 
     /// Runs a shell command of the demo skill.

@@ -8,6 +8,7 @@ mod container;
 mod examples;
 mod files;
 mod lesser;
+mod manners;
 mod network;
 mod promises;
 mod sessions;
@@ -26,6 +27,7 @@ type Promise = (&'static str, fn(&Bench) -> Result<(), Failed>);
 const COMMON: &[&[Promise]] = &[
     examples::PROMISES,
     promises::PROMISES,
+    manners::PROMISES,
     files::PROMISES,
     network::PROMISES,
     sessions::PROMISES,

@@ -10,7 +10,7 @@ use std::iter;
 
 use metier_sandbox::Cancel;
 use metier_skill::library::Entry;
-use metier_workspace::{RunError, RunOrder, RunOutput, Workspace};
+use metier_workspace::{Manner, RunError, RunOrder, RunOutput, Workspace};
 use serde::Serialize;
 
 use self::live::Live;
@@ -58,7 +58,14 @@ pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure
             (session, key)
         }
     };
-    let order = RunOrder { key: key.clone(), request, trees, settings };
+    let order = RunOrder {
+        key: key.clone(),
+        request,
+        trees,
+        settings,
+        manner: Manner::Shell,
+        outside: None,
+    };
     let cancel = Cancel::new()?;
     let live = (!arguments.json).then(|| Live::begin(context));
     let taker = live.as_ref().map_or_else(|| Box::new(|_, _: &[u8]| {}) as _, Live::taker);

@@ -14,6 +14,7 @@ use super::hold::{Hold, LENT, give_back, lend, make_lent, tidy};
 use super::ready::ready;
 use super::recipe::Recipe;
 use crate::executor::{ExecuteError, Executed, Execution, Network, VIEW, Watch};
+use crate::manner::Manner;
 use crate::path::Inside;
 use crate::request::Confinement;
 
@@ -89,7 +90,13 @@ impl ContainerExecutor {
         let recipe = Recipe::new(execution, image_name, &image)?;
         let name = Recipe::name(workspace.root());
         let ready = ready(&engine, &recipe, &image, (&name, hold.last)).await?;
-        let arguments = vec![ready.shell.clone(), "-c".to_owned(), execution.command.clone()];
+        let arguments = match &execution.manner {
+            Manner::Shell => {
+                vec![ready.shell.clone(), "-c".to_owned(), execution.command.clone()]
+            }
+            Manner::Arguments(arguments) => arguments.clone(),
+            Manner::Plan(_) => return Err(ExecuteError::HostOnly("container")),
+        };
         let directory = execution.directory.under(VIEW.as_ref()).display().to_string();
         let command = Command {
             arguments: arguments.clone(),

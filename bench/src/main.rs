@@ -4,6 +4,7 @@
 //! one after the other in one run, and prints ratios. Nothing here is a test: times depend on the
 //! machine, so they are reported and never asserted.
 
+mod approval;
 mod discovery;
 mod floor;
 mod process;
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Parser;
 
+use crate::approval::ApprovalArgs;
 use crate::discovery::{DiscoveryArgs, Skills};
 use crate::runs::RunArgs;
 use crate::sessions::SessionsArgs;
@@ -27,6 +29,8 @@ use crate::start::StartArgs;
 #[derive(Debug, Parser)]
 #[command(name = "metier-bench")]
 enum Benchmark {
+    /// Measure how long reading a very long command takes, against looking at its bytes
+    Approval(ApprovalArgs),
     /// Measure how long finding skills takes, against plain loops over the same files
     Discovery(DiscoveryArgs),
     /// Measure what running a command of a skill costs, against starting a shell
@@ -50,6 +54,7 @@ fn main() -> Result<()> {
         return Ok(());
     }
     match Benchmark::parse() {
+        Benchmark::Approval(arguments) => approval::run(&arguments),
         Benchmark::Discovery(arguments) => discovery::run(&arguments),
         Benchmark::Run(arguments) => runs::run(&arguments),
         Benchmark::Sessions(arguments) => sessions::run(&arguments),

@@ -1,0 +1,83 @@
+//! The benchmark `approval`: what reading a very long command costs, beside looking at each of its bytes once.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use anyhow::{Result, ensure};
+use metier_approval::parse;
+
+use crate::statistics::Spread;
+use crate::table::Table;
+
+/// How long the commands are.
+const BYTES: usize = 100_000;
+
+/// How to measure.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct ApprovalArgs {
+    /// Repeat less often
+    #[arg(long)]
+    quick: bool,
+}
+
+/// Measures and prints.
+pub(crate) fn run(arguments: &ApprovalArgs) -> Result<()> {
+    let rounds = if arguments.quick { 21 } else { 201 };
+    let mut table = Table::new(&["command of 100 kB", "floor ms", "parse ms", "÷ floor"]);
+    for Shape { name, text, has_plan } in shapes() {
+        ensure!(parse(&text).is_ok() == has_plan, "{name}: {:?}", parse(&text).err());
+        let mut floors = Vec::new();
+        let mut times = Vec::new();
+        for _ in 0..rounds {
+            floors.push(milliseconds(|| text.bytes().map(u64::from).sum::<u64>()));
+            times.push(milliseconds(|| parse(black_box(&text))));
+        }
+        let [floor, time] = [floors, times].map(Spread::of);
+        let cell = |spread: Spread| format!("{:.3} ({:.3})", spread.median, spread.min);
+        let ratio = time.over(floor);
+        let ratio = format!("{:.0} ({:.0})", ratio.median, ratio.min);
+        table.row(vec![name.to_owned(), cell(floor), cell(time), ratio]);
+    }
+    print(&table);
+    Ok(())
+}
+
+/// A long command.
+struct Shape {
+    name: &'static str,
+    text: String,
+    /// Whether it can be read to its end.
+    has_plan: bool,
+}
+
+fn shapes() -> Vec<Shape> {
+    let shape = |name, text, has_plan| Shape { name, text, has_plan };
+    let pipeline = format!("cut -f {} | sort;", "x".repeat(200));
+    let folders = format!("cd {};ls;cd {};", "x/".repeat(60), "../".repeat(60));
+    vec![
+        shape("one word", filled("ls ", "a"), true),
+        shape("words", filled("ls ", "word-12 "), true),
+        shape("words in double quotes", filled("ls ", "\"a \\$ b\" "), true),
+        shape("escapes", filled("ls ", "\\ "), true),
+        shape("programs in pipelines", filled("", &pipeline), true),
+        shape("folders", filled("", &folders), true),
+        shape("redirections", filled("ls ", "2>&1 >file-12345 "), true),
+        shape("refused at its end", filled("ls ", "word 'quoted' ") + "$(x)", false),
+    ]
+}
+
+/// A beginning with as many pieces behind it as there is place for.
+fn filled(beginning: &str, piece: &str) -> String {
+    beginning.to_owned() + &piece.repeat(BYTES / piece.len())
+}
+
+fn milliseconds<T>(work: impl FnOnce() -> T) -> f64 {
+    let start = Instant::now();
+    black_box(work());
+    start.elapsed().as_secs_f64() * 1_000.0
+}
+
+#[expect(clippy::print_stdout, reason = "a benchmark reports to the terminal")]
+fn print(table: &Table) {
+    print!("{}", table.render());
+}

@@ -78,7 +78,7 @@ impl<'a> Entries<'a> {
                 Some(because) => Match::Nearly(format!(
                     "`{}` is not covered by the entry `{pattern}`: {}; it needs an entry with `--args`",
                     brief(&invocation.text()),
-                    because_of(&word, because),
+                    because.about(&word),
                 )),
             };
         };
@@ -170,12 +170,4 @@ fn read(text: &str) -> Option<Regex> {
     let limited = |text: &str| RegexBuilder::new(text).size_limit(MAX_PATTERN_BYTES).build().ok();
     limited(text)?;
     limited(&format!(r"\A(?:{text})\z"))
-}
-
-/// A reason of the tables as part of a sentence: those of kinds have no subject.
-fn because_of(word: &str, because: &str) -> String {
-    match because.split(' ').next() {
-        Some("is" | "runs" | "fetches" | "starts" | "changes") => format!("`{word}` {because}"),
-        _ => because.to_owned(),
-    }
 }

@@ -10,8 +10,6 @@ mod offer;
 mod paths;
 mod program;
 mod surroundings;
-#[cfg(test)]
-mod tests;
 
 use std::path::Path;
 

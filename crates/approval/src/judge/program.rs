@@ -207,9 +207,10 @@ fn of_skill(invocation: &Invocation<'_>, policy: &Policy) -> Option<Result<Strin
     Some(match tables::uncovered(invocation.words, program, false) {
         None => Ok(found.skill.clone()),
         Some(because) => Err(format!(
-            "`{}` is not covered by the skill `{}`: {because}; it needs an entry with `--args`",
+            "`{}` is not covered by the skill `{}`: {}; it needs an entry with `--args`",
             brief(&invocation.text()),
-            brief(&found.skill)
+            brief(&found.skill),
+            because.about(&name)
         )),
     })
 }

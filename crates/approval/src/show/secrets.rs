@@ -1,7 +1,7 @@
 //! Secrets in what a person is shown, masked.
 //!
-//! Only what looks like the value of a secret is masked, and only signs that do nothing in a shell: a mask must
-//! never hide a command. Signs that nobody sees do not keep a secret from being found.
+//! A mask must never hide a command. So only signs that do nothing in a shell are masked, and where a text could
+//! be one for a shell, or a word could be something else than a value, only what cannot be the name of a program. Signs that nobody sees do not keep a secret from being found.
 
 /// What stands in the place of a secret.
 const MASK: &str = "****";
@@ -71,6 +71,9 @@ pub(super) fn masked(text: &str, is_hidden: fn(char) -> bool) -> (String, bool) 
     let seen = Seen::new(text, is_hidden);
     let mut spans = by_name(&seen.text);
     spans.extend(after_options(&seen.text));
+    if seen.text.contains(is_of_shell) {
+        spans.retain(|(start, end)| is_no_program(&seen.text[*start..*end]));
+    }
     spans.extend(in_addresses(&seen.text));
     spans.extend(by_shape(&seen.text));
     seen.mask(text, spans)
@@ -84,7 +87,8 @@ pub(super) fn masked_word(
 ) -> (String, bool) {
     if let Some(option) = before.filter(|before| before.starts_with('-') && !before.contains('=')) {
         let option: String = option.chars().filter(|character| !is_hidden(*character)).collect();
-        if is_secret_name(option.trim_start_matches('-')) && !word.starts_with('-') {
+        let is_value = is_secret_name(option.trim_start_matches('-')) && !word.starts_with('-');
+        if is_value && is_no_program(word) {
             return masked_value("password", word, is_hidden);
         }
         if matches!(option.as_str(), "-u" | "--user" | "--proxy-user")
@@ -251,6 +255,18 @@ fn is_secret_name(name: &str) -> bool {
 
 fn is_name(character: char) -> bool {
     character.is_ascii_alphanumeric() || "_-".contains(character)
+}
+
+/// Whether a sign could join words of a shell.
+fn is_of_shell(character: char) -> bool {
+    character.is_whitespace() || ";|&$`()<>".contains(character)
+}
+
+/// Whether a value is too odd for the name of a program or file.
+fn is_no_program(value: &str) -> bool {
+    const LONGEST_NAME: usize = 20;
+    let is_odd = |character: char| character.is_ascii_digit() || character.is_uppercase();
+    !value.starts_with(['/', '.']) && (value.contains(is_odd) || value.len() > LONGEST_NAME)
 }
 
 /// Blanks and quotes before a value.

@@ -1,1 +1,197 @@
+use std::path::PathBuf;
 
+use super::*;
+use crate::facts::Executable;
+use crate::facts::{FileFact, Identity};
+
+fn words(text: &str) -> Vec<String> {
+    text.split(' ').map(str::to_owned).collect()
+}
+
+fn program(path: &str) -> Executable {
+    let file = FileFact { real: PathBuf::from(path), identity: Identity::default() };
+    Executable { path: path.into(), file, is_replaceable: false, interpreter: None }
+}
+
+fn kind(path: &str) -> String {
+    format!("{:?}", kind_of(path, Some(&program(path)))).split('(').next().unwrap().to_owned()
+}
+
+#[test]
+fn programs_are_known_by_every_form_of_their_name() {
+    let kinds = [
+        (
+            "Interpreter",
+            "python python3 python3.11 Python3 pypy3 node18 lua5.4 php8.2 vim.basic perl5.36.0 ld-linux-x86-64.so.2",
+        ),
+        ("Shell", "sh bash bash-5.2 BASH zsh5 dash pwsh"),
+        ("Privilege", "sudo su sudo.ws doas"),
+        ("Runner", "npx npm pip3 pip3.11 uvx"),
+        ("MultiCall", "busybox busybox.static toybox"),
+        ("Carrier", "xargs linux32 nc.openbsd proxychains4"),
+        ("Wrapper", "env timeout nice"),
+        ("Ordinary", "ls base64 md5sum git sum supper shred"),
+    ];
+    for (expected, names) in kinds {
+        for name in names.split(' ') {
+            assert_eq!(kind(&format!("/usr/bin/{name}")), expected, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_program_that_is_many_is_the_one_it_is_called() {
+    let mut applet = program("/bin/busybox");
+    applet.path = "/bin/ls".into();
+    assert!(kind_of("ls", Some(&applet)).is_ordinary());
+    applet.path = "/bin/sh".into();
+    assert!(matches!(kind_of("sh", Some(&applet)), Kind::Shell));
+    assert!(matches!(kind_of("/bin/busybox", Some(&program("/bin/busybox"))), Kind::MultiCall));
+}
+
+fn inner(text: &str) -> String {
+    let words = words(text);
+    let Kind::Wrapper(wrapper) = kind_of(&words[0], None) else {
+        return "not a wrapper".to_owned();
+    };
+    match inner_of(wrapper, &words) {
+        Ok(None) => "nothing".to_owned(),
+        Ok(Some(inner)) => words[inner.at..].join(" "),
+        Err(word) => format!("unknown: {word}"),
+    }
+}
+
+#[test]
+fn what_a_wrapper_starts_is_found_or_nothing_is_said() {
+    let cases = [
+        "env ls",
+        "env A=1 B=2 ls -l",
+        "env -- ls",
+        "env A=1",
+        "env -i ls",
+        "env -",
+        "nice -n 5 ls",
+        "nice -n5 ls",
+        "nice --adjustment=5 ls",
+        "nice --adjustment 5 ls",
+        "nice -19 ls",
+        "nice ls -n",
+        "nohup -- ls",
+        "nohup --x ls",
+        "timeout 5 ls",
+        "timeout 5s",
+        "timeout ls x",
+        "timeout -s KILL 5 ls",
+        "timeout --signal=9 5 ls",
+        "timeout -- 5 ls",
+        "timeout 5 -- ls",
+        "timeout -x 5 ls",
+        "stdbuf -oL -eL ls",
+        "stdbuf -o L ls",
+        "stdbuf --output=L ls",
+        "ionice -c3 ls",
+        "ionice -p 7",
+        "taskset 0x3 ls",
+        "taskset -c 0-3 ls",
+        "taskset -p 7 ls",
+        "caffeinate -i -t 5 ls",
+        "time -p ls",
+        "time -f %e ls",
+        "time -o x ls",
+        "setsid ls",
+    ];
+    let lines: Vec<String> = cases.iter().map(|case| format!("{case} → {}", inner(case))).collect();
+    insta::assert_snapshot!(lines.join("\n"), @"
+    env ls → ls
+    env A=1 B=2 ls -l → ls -l
+    env -- ls → ls
+    env A=1 → nothing
+    env -i ls → unknown: -i
+    env - → unknown: -
+    nice -n 5 ls → ls
+    nice -n5 ls → ls
+    nice --adjustment=5 ls → ls
+    nice --adjustment 5 ls → ls
+    nice -19 ls → ls
+    nice ls -n → ls -n
+    nohup -- ls → ls
+    nohup --x ls → unknown: --x
+    timeout 5 ls → ls
+    timeout 5s → nothing
+    timeout ls x → unknown: ls
+    timeout -s KILL 5 ls → ls
+    timeout --signal=9 5 ls → ls
+    timeout -- 5 ls → ls
+    timeout 5 -- ls → unknown: --
+    timeout -x 5 ls → unknown: -x
+    stdbuf -oL -eL ls → ls
+    stdbuf -o L ls → ls
+    stdbuf --output=L ls → ls
+    ionice -c3 ls → ls
+    ionice -p 7 → unknown: -p
+    taskset 0x3 ls → ls
+    taskset -c 0-3 ls → ls
+    taskset -p 7 ls → unknown: -p
+    caffeinate -i -t 5 ls → ls
+    time -p ls → ls
+    time -f %e ls → unknown: -f
+    time -o x ls → unknown: -o
+    setsid ls → not a wrapper
+    ");
+}
+
+#[test]
+fn a_value_never_looks_like_an_option() {
+    for text in ["-k -o", "-t --output=x", "--key -o", "-S -T"] {
+        assert!(filter("sort", &words(text)).unwrap().is_err(), "{text}");
+    }
+    for text in ["-n -5", "-c -5", "-n 5", "--lines -5"] {
+        assert_eq!(filter("head", &words(text)), Some(Ok(())), "{text}");
+    }
+}
+
+#[test]
+fn options_end_at_two_dashes_and_not_before() {
+    assert_eq!(filter("grep", &words("-- -f")), Some(Ok(())));
+    assert_eq!(filter("grep", &words("-- -f x")), Some(Err(Fault::Operand("x"))));
+    assert_eq!(filter("grep", &words("x -f y")), Some(Err(Fault::Option("-f"))));
+    assert_eq!(filter("tr", &words("-d")), Some(Err(Fault::Missing)));
+    assert_eq!(filter("grep", &words("-n")), Some(Err(Fault::Missing)));
+    assert_eq!(filter("head", &words("-é")), Some(Err(Fault::Option("-é"))));
+    assert_eq!(filter("ls", &words("-l")), None);
+}
+
+#[test]
+fn a_program_without_a_table_is_covered_as_it_is() {
+    for text in
+        ["ls -la /etc", "grep -r x /etc", "cat /etc/passwd", "cp a b", "rm -rf x", "jq . file"]
+    {
+        let words = words(text);
+        assert_eq!(
+            uncovered(&words, &program(&format!("/usr/bin/{}", words[0])), false),
+            None,
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn each_name_of_a_program_must_be_harmless() {
+    let mut link = program("/usr/bin/git");
+    link.path = "/usr/bin/g".into();
+    assert_eq!(uncovered(&words("g status"), &link, false), None);
+    assert!(uncovered(&words("g push"), &link, false).is_some());
+}
+
+#[test]
+fn variables_are_compared_by_name_and_by_beginning() {
+    let allowed = words("TZ LC_*");
+    assert!(is_allowed_variable("LC_ALL", &allowed));
+    assert!(is_allowed_variable("TZ", &allowed));
+    for name in ["TZX", "XLC_ALL", "LC", "tz"] {
+        assert!(!is_allowed_variable(name, &allowed), "{name}");
+    }
+    for name in ["CI", "NODE_ENV", "DEBUG", "TZ", "LC_ALL", "PYTHONUNBUFFERED", "RUST_LOG"] {
+        assert!(!is_loader(name), "{name}");
+    }
+}

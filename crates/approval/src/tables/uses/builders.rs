@@ -15,7 +15,7 @@ fn is_target(word: &str) -> bool {
         .all(|character| character.is_ascii_alphanumeric() || "_-.:/+@%".contains(character))
         && !word.split('/').any(|part| part == "..")
         && !word.starts_with('/')
-        && !word.starts_with('+')
+        && !word.starts_with(['+', '-'])
 }
 
 const MAKE: Options = Options {

@@ -73,12 +73,31 @@ const CHECKED: &[Checked] = &[
     },
 ];
 
+/// What else a program can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Because {
+    /// By what it is: the rest of a sentence about it.
+    Kind(&'static str),
+    /// In other uses: a sentence.
+    Use(&'static str),
+}
+
+impl Because {
+    /// As a sentence about a program.
+    pub(crate) fn about(self, name: &str) -> String {
+        match self {
+            Self::Kind(words) => format!("`{name}` {words}"),
+            Self::Use(words) => words.to_owned(),
+        }
+    }
+}
+
 /// Why a use of a program is not covered by an entry that says nothing about arguments; none if it is.
 pub(crate) fn uncovered(
     words: &[String],
     program: &Executable,
     is_for_folder: bool,
-) -> Option<&'static str> {
+) -> Option<Because> {
     let (word, arguments) = words.split_first()?;
     if matches!(arguments, [only] if only == "--version") && can_say_version(word, program) {
         return None;
@@ -89,7 +108,7 @@ pub(crate) fn uncovered(
     {
         return None;
     }
-    let mut reason = kind.words();
+    let mut reason = kind.words().map(Because::Kind);
     for name in kinds::names(word, Some(program)) {
         let lower = name.to_ascii_lowercase();
         let Some(known) = kinds::forms(&lower).into_iter().find_map(|form| KNOWN.get(form)) else {
@@ -102,7 +121,7 @@ pub(crate) fn uncovered(
             }
         };
         if !is_harmless {
-            return Some(known.because());
+            return Some(Because::Use(known.because()));
         }
         reason = None;
     }

@@ -86,3 +86,6 @@ fn pass_stars(pattern: &[u8], places: &mut [bool]) {
 fn star_run(pattern: &[u8], at: usize, after: usize) -> usize {
     after + pattern[..at].iter().rev().take_while(|byte| **byte == b'*').count()
 }
+
+#[cfg(test)]
+mod tests;

@@ -475,6 +475,13 @@ fn a_program_of_a_skill_is_one_file() {
     machine.link("/usr/local/bin/gog", "/usr/local/lib/gog/gog");
     machine.replaceable.insert("/usr/local/lib/gog/gog".into());
     say("gog x", &machine, &policy);
+    policy.skill_programs.push(metier_approval::SkillProgram {
+        name: "tool".to_owned(),
+        real: "/proj/tool".into(),
+        skill: "own".to_owned(),
+    });
+    machine.link("/usr/local/bin/tool", "/proj/tool");
+    say("tool x", &machine, &policy);
     for name in ["bash", "python3", "git", "xargs", "env", "npx", "curl"] {
         let real = machine.programs[Path::new(&format!("/usr/bin/{name}"))].clone();
         let mut program = policy.skill_programs[0].clone();
@@ -503,6 +510,8 @@ fn a_program_of_a_skill_is_one_file() {
       ask: `gog` is `/proj/gog`, not the program that the skill `mail` means [always: gog x]
     gog x
       ask: `gog` could be replaced by others, because they may write to it or to a folder above it
+    tool x
+      ask: `tool` is `/proj/tool`, which commands could have written [always: tool x]
     bash -c ls
       ask: `bash -c ls` is not covered by the skill `mail`: `bash` is a shell and can run anything; it needs an entry with `--args`
     python3 build.py
@@ -641,6 +650,7 @@ fn folders_behind_links_are_not_the_folders_that_were_named() {
         "cd link",
         "cd nowhere && ls",
         "cd sub && cd ../link && ls",
+        "cd link; cd ../sub; ls",
     ], &policy(&["ls"])), @"
     cd link && ls
       ask: the folder `/proj/link` goes through a link
@@ -650,6 +660,8 @@ fn folders_behind_links_are_not_the_folders_that_were_named() {
       ask: there is no folder `/proj/nowhere` [no plan]
     cd sub && cd ../link && ls
       ask: the folder `/proj/link` goes through a link
+    cd link; cd ../sub; ls
+      ask: the folder `/proj/link` goes through a link [no plan]
     ");
 }
 
@@ -859,6 +871,7 @@ fn scripts_of_sed_that_write_or_run_are_not_covered() {
         "sed --in-place=x s/a/b/ file",
         "sed -ne 'p' -e 'w x' file",
         "sed 's/a/b/;e' file",
+        "sed '/[/s,]/w out,x,' file",
     ], &policy), @r"
     sed \'s/a/b/w out\' file
       ask: `sed 's/a/b/w out' file` is not covered by the entry `sed`: its scripts can run programs and write files; it needs an entry with `--args`
@@ -886,6 +899,8 @@ fn scripts_of_sed_that_write_or_run_are_not_covered() {
       ask: `sed -ne p -e 'w x' file` is not covered by the entry `sed`: its scripts can run programs and write files; it needs an entry with `--args`
     sed \'s/a/b/;e\' file
       ask: `sed 's/a/b/;e' file` is not covered by the entry `sed`: its scripts can run programs and write files; it needs an entry with `--args`
+    sed \'/[/s,]/w out,x,\' file
+      ask: `sed '/[/s,]/w out,x,' file` is not covered by the entry `sed`: its scripts can run programs and write files; it needs an entry with `--args`
     ");
 }
 
@@ -1168,5 +1183,16 @@ fn invalid_entries_close_the_door() {
         policy.entries = vec![entry];
         let verdict = decide("ls", &Machine::new(), &policy);
         assert!(verdict.starts_with("ask: the entry `ls`"), "{verdict}");
+    }
+}
+
+#[test]
+fn what_nobody_sees_in_a_plan_is_not_covered_by_it() {
+    let mut policy = policy(&["ls"]);
+    policy.rules.fallback = metier_approval::Mode::Allowlist;
+    for command in ["cd link", "cd link; cd ../sub; ls", "ls; cd link"] {
+        let verdict = judge(&parse(command), Path::new(START), &Machine::new(), &policy);
+        let verdict = verdict.without_a_person(&policy.rules);
+        assert!(matches!(verdict, Verdict::Deny { .. }), "{command}: {verdict:?}");
     }
 }

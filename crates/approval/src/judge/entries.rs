@@ -5,9 +5,10 @@ use std::path::Path;
 
 use regex_lite::{Regex, RegexBuilder};
 
+use super::found::{Found, Machine};
 use super::paths::{has_wildcards, is_name_like, is_path_like, normal};
 use super::program::{Invocation, is_taken_by_name};
-use crate::facts::Facts;
+use crate::facts::Executable;
 use crate::policy::{Entry, Policy};
 use crate::show::brief;
 use crate::tables;
@@ -16,11 +17,13 @@ use crate::tables;
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 /// Longest pattern of arguments.
 const MAX_PATTERN_LENGTH: usize = 4096;
+/// Longest arguments that are compared with a pattern.
+const MAX_ARGUMENTS: usize = 16 << 10;
 
 /// The entries of a policy, with patterns read when they are first needed.
 pub(super) struct Entries<'a> {
     policy: &'a Policy,
-    facts: &'a dyn Facts,
+    machine: &'a Machine<'a>,
     patterns: Vec<OnceCell<Option<Regex>>>,
 }
 
@@ -35,8 +38,8 @@ enum Match {
 }
 
 impl<'a> Entries<'a> {
-    pub(super) fn new(policy: &'a Policy, facts: &'a dyn Facts) -> Self {
-        Self { policy, facts, patterns: policy.entries.iter().map(|_| OnceCell::new()).collect() }
+    pub(super) fn new(policy: &'a Policy, machine: &'a Machine<'a>) -> Self {
+        Self { policy, machine, patterns: policy.entries.iter().map(|_| OnceCell::new()).collect() }
     }
 
     /// The entry that covers a program.
@@ -48,57 +51,78 @@ impl<'a> Entries<'a> {
         &self,
         invocation: &Invocation<'_>,
     ) -> Result<&'a Entry, Option<String>> {
+        let word = &invocation.words[0];
+        let about = invocation.found.entries.get_or_init(|| self.about(word, invocation.found));
         let mut nearly = None;
-        for (place, entry) in self.policy.entries.iter().enumerate() {
-            match self.compare(place, entry, invocation) {
-                Match::Covers => return Ok(entry),
-                Match::Nearly(reason) => nearly = nearly.or(Some(reason)),
-                Match::Not => {}
+        for (place, lack) in about {
+            let entry = &self.policy.entries[*place];
+            let lack = match lack {
+                Some(lack) => Some(lack.clone()),
+                None => self.compare(*place, entry, invocation),
+            };
+            match lack {
+                None => return Ok(entry),
+                Some(lack) => nearly = nearly.or(Some(lack)),
             }
         }
         Err(nearly)
     }
 
-    fn compare(&self, place: usize, entry: &Entry, invocation: &Invocation<'_>) -> Match {
-        match self.is_about(entry, invocation) {
-            Match::Covers => {}
-            other => return other,
-        }
-        let (word, pattern) = (brief(&invocation.words[0]), brief(&entry.pattern));
+    /// Entries that are about a program, whatever its arguments are, and what keeps them from counting.
+    fn about(&self, word: &str, found: &Found) -> Vec<(usize, Option<String>)> {
+        let entries = self.policy.entries.iter().enumerate();
+        let about = entries.map(|(place, entry)| (place, self.is_about(entry, word, found)));
+        about
+            .filter_map(|(place, about)| match about {
+                Match::Covers => Some((place, None)),
+                Match::Nearly(lack) => Some((place, Some(lack))),
+                Match::Not => None,
+            })
+            .collect()
+    }
+
+    /// What an entry about a program lacks to cover it.
+    fn compare(&self, place: usize, entry: &Entry, invocation: &Invocation<'_>) -> Option<String> {
         if let Some(folder) = &entry.directory
             && !self.is_in(invocation.directory, folder)
         {
-            let folder = brief(&folder.to_string_lossy());
-            return Match::Nearly(format!("the entry `{pattern}` is for `{folder}` alone"));
+            let (pattern, folder) = (brief(&entry.pattern), brief(&folder.to_string_lossy()));
+            return Some(format!("the entry `{pattern}` is for `{folder}` alone"));
         }
         let Some(arguments) = &entry.arguments else {
+            let found = invocation.found;
             let is_for_folder = entry.directory.is_some();
-            return match tables::uncovered(invocation.words, invocation.program, is_for_folder) {
-                None => Match::Covers,
-                Some(because) => Match::Nearly(format!(
-                    "`{}` is not covered by the entry `{pattern}`: {}; it needs an entry with `--args`",
-                    brief(&invocation.text()),
-                    because.about(&word),
-                )),
-            };
+            let because =
+                tables::uncovered(invocation.words, (&found.program, found.kind), is_for_folder)?;
+            return Some(format!(
+                "`{}` is not covered by the entry `{}`: {}; it needs an entry with `--args`",
+                invocation.brief(),
+                brief(&entry.pattern),
+                because.about(&brief(&invocation.words[0])),
+            ));
         };
-        match self.pattern(place, arguments) {
-            None => Match::Nearly(format!(
-                "the entry `{pattern}` matches nothing: `{}` is not a valid pattern for arguments",
+        let Some(regex) = self.pattern(place, arguments) else {
+            return Some(format!(
+                "the entry `{}` matches nothing: `{}` is not a valid pattern for arguments",
+                brief(&entry.pattern),
                 brief(arguments)
-            )),
-            Some(regex) if regex.is_match(invocation.arguments()) => Match::Covers,
-            Some(_) => Match::Nearly(format!(
-                "`{}` is not covered by the entry `{pattern}`: its arguments must be like `{}`",
-                brief(&invocation.text()),
+            ));
+        };
+        let given = invocation.arguments();
+        let is_match = given.len() <= MAX_ARGUMENTS && regex.is_match(given);
+        (!is_match).then(|| {
+            format!(
+                "`{}` is not covered by the entry `{}`: its arguments must be like `{}`",
+                invocation.brief(),
+                brief(&entry.pattern),
                 brief(arguments)
-            )),
-        }
+            )
+        })
     }
 
     /// Whether an entry is about a program, whatever its arguments are.
-    fn is_about(&self, entry: &Entry, invocation: &Invocation<'_>) -> Match {
-        let (word, program) = (invocation.words[0].as_str(), invocation.program);
+    fn is_about(&self, entry: &Entry, word: &str, found: &Found) -> Match {
+        let program = &found.program;
         let is = |is_it: bool| if is_it { Match::Covers } else { Match::Not };
         if !entry.pattern.contains('/') {
             if word.contains('/') || !is_name_like(&entry.pattern, word) {
@@ -126,17 +150,21 @@ impl<'a> Entries<'a> {
         if path == program.file.real {
             return is(true);
         }
-        self.is_link_to(&path, invocation)
+        self.is_link_to(&path, program)
     }
 
     /// Whether the path of an entry is a link to a program that may be followed: one that lies where programs are
     /// taken for what they are called, and leads to such a place.
-    fn is_link_to(&self, path: &Path, invocation: &Invocation<'_>) -> Match {
-        let real = &invocation.program.file.real;
-        let found = path.to_str().and_then(|path| self.facts.executable(Path::new("/"), path));
-        let Some(found) = found.filter(|found| found.file == invocation.program.file) else {
+    fn is_link_to(&self, path: &Path, program: &Executable) -> Match {
+        let real = &program.file.real;
+        let found = path
+            .to_str()
+            .filter(|_| path.is_absolute())
+            .and_then(|path| self.machine.program(Path::new("/"), path));
+        let Some(found) = found.filter(|found| found.program.file == program.file) else {
             return Match::Not;
         };
+        let found = &found.program;
         let is_trusted = |path: &Path| {
             path.parent().is_some_and(|parent| {
                 self.policy.trusted_folders.iter().any(|folder| folder == parent)
@@ -154,7 +182,7 @@ impl<'a> Entries<'a> {
 
     fn is_in(&self, directory: &Path, folder: &Path) -> bool {
         folder.is_absolute()
-            && self.facts.folder(folder).is_some_and(|folder| directory.starts_with(folder.real))
+            && self.machine.folder(folder).is_some_and(|folder| directory.starts_with(folder.real))
     }
 
     fn pattern(&self, place: usize, text: &str) -> Option<&Regex> {

@@ -1,8 +1,10 @@
 //! A whole plan, looked at.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use super::entries::Entries;
+use super::found::{Found, Machine};
 use super::offer;
 use super::paths::normal;
 use super::program::{self, Invocation};
@@ -11,7 +13,7 @@ use crate::facts::{Facts, FileFact};
 use crate::plan::{Action, Plan, Simple};
 use crate::policy::{Ask, Mode, Policy};
 use crate::show::brief;
-use crate::tables;
+use crate::tables::{self, Kind};
 use crate::verdict::{Approved, Basis, Judged, Pinned};
 
 /// What was seen in a plan.
@@ -27,9 +29,12 @@ pub(super) struct Looked {
     pub(super) offer: Option<Vec<Pinned>>,
 }
 
+/// Most commands that one answer of a person is remembered for.
+const MAX_OFFERED: usize = 16;
+
 /// Looks at one plan.
 struct Look<'a> {
-    facts: &'a dyn Facts,
+    machine: &'a Machine<'a>,
     policy: &'a Policy,
     entries: Entries<'a>,
     start: &'a Path,
@@ -44,10 +49,11 @@ struct Look<'a> {
 
 impl Looked {
     pub(super) fn at(plan: &Plan, start: &Path, facts: &dyn Facts, policy: &Policy) -> Self {
+        let machine = Machine::new(facts);
         let mut look = Look {
-            facts,
+            machine: &machine,
             policy,
-            entries: Entries::new(policy, facts),
+            entries: Entries::new(policy, &machine),
             start,
             problems: Problems::default(),
             programs: Vec::new(),
@@ -58,6 +64,11 @@ impl Looked {
         let directory = look.folder(Path::new(""));
         look.steps(plan);
         look.own_files();
+        // What is missing must be missing for some program, or nobody would see it in the plan: a folder, say, in
+        // which nothing runs.
+        if look.problems.missed > 0 && look.programs.iter().all(|judged| judged.basis.is_some()) {
+            look.is_complete = false;
+        }
         let Look { problems, programs, offers, is_complete, .. } = look;
         let approved = directory.filter(|_| is_complete).map(|directory| Approved {
             plan: plan.clone(),
@@ -71,123 +82,125 @@ impl Looked {
 
 impl Look<'_> {
     fn steps(&mut self, plan: &Plan) {
-        let mut entered = None;
         for step in &plan.steps {
             match &step.action {
                 Action::Enter(folder) => {
-                    let misses = self.problems.misses.len();
-                    let is_found = self.folder(folder).is_some();
-                    entered = (is_found && self.problems.misses.len() > misses).then_some(());
+                    let _checked = self.folder(folder);
                 }
                 Action::Run(programs) => {
                     self.is_complete &= !programs.is_empty();
                     for simple in programs {
                         self.program(simple);
                     }
-                    entered = None;
                 }
             }
-        }
-        // A folder that nobody may go to, and in which nothing runs that could be blamed for it.
-        if entered.is_some() {
-            self.is_complete = false;
         }
     }
 
     /// A folder of the plan. It must be there, and be reached through no link.
     fn folder(&mut self, path: &Path) -> Option<FileFact> {
         let path = normal(&self.start.join(path));
-        let shown = brief(&path.to_string_lossy());
-        let Some(folder) = self.facts.folder(&path) else {
-            self.problems.misses.push(format!("there is no folder `{shown}`"));
+        let shown = || brief(&path.to_string_lossy());
+        let Some(folder) = self.machine.folder(&path) else {
+            self.problems.miss(|| format!("there is no folder `{}`", shown()));
             self.is_complete = false;
             return None;
         };
         if folder.real != path {
-            self.problems.misses.push(format!("the folder `{shown}` goes through a link"));
+            self.problems.miss(|| format!("the folder `{}` goes through a link", shown()));
         }
         Some(folder)
     }
 
     fn program(&mut self, simple: &Simple) {
-        let (refusals, misses) = (self.problems.refusals.len(), self.problems.misses.len());
+        let (refused, before) = (self.problems.refused, self.problems.mark());
         let folder = self.folder(&simple.directory);
-        let has_folder = self.problems.misses.len() == misses;
+        let has_folder = self.problems.mark() == before;
         let Some(word) = simple.words.first() else {
             self.is_complete = false;
             return;
         };
         let found = folder.and_then(|folder| {
-            self.facts.executable(&folder.real, word).map(|program| (folder, program))
+            self.machine.program(&folder.real, word).map(|program| (folder, program))
         });
-        let Some((directory, program)) = found else {
+        let Some((directory, found)) = found else {
             if tables::is_privileged(word) {
-                self.problems.refusals.push(program::privileged(word));
+                self.problems.refuse(|| program::privileged(word));
             } else if has_folder {
-                self.problems.misses.push(program::not_installed(word));
+                self.problems.miss(|| program::not_installed(word));
             }
             self.is_complete = false;
             return;
         };
-        let mut judged =
-            Judged { program, inner: Vec::new(), directory, scripts: Vec::new(), basis: None };
-        let basis = self.basis(simple, &mut judged);
-        let is_refused = self.problems.refusals.len() > refusals;
+        let mut judged = Judged {
+            program: found.program.clone(),
+            inner: Vec::new(),
+            directory,
+            scripts: Vec::new(),
+            basis: None,
+        };
+        let basis = self.basis(simple, &found, &mut judged);
+        let is_refused = self.problems.refused > refused;
         match basis {
-            Ok(basis) if self.problems.misses.len() == misses => judged.basis = Some(basis),
+            Ok(basis) if self.problems.mark() == before && !is_refused => {
+                judged.basis = Some(basis);
+            }
             Ok(_) => {}
-            Err(miss) => self.problems.misses.push(miss),
+            Err(miss) => self.problems.miss(|| miss),
         }
-        if judged.basis.is_none() && has_folder && !is_refused {
-            match offer::remembered(simple, &judged, (self.facts, self.policy)) {
+        if judged.basis.is_none() {
+            let around = (self.machine, self.policy);
+            let known = offer::remembered(simple, (&judged, found.kind), around);
+            match known.filter(|_| has_folder && !is_refused) {
                 Some(known) => {
                     judged.basis = Some(Basis::Remembered(known.id.clone()));
-                    self.problems.misses.truncate(misses);
+                    self.problems.forget(before);
                 }
-                None => self.offer(simple, &judged),
+                None => self.offer(simple, (&judged, found.kind), has_folder && !is_refused),
             }
-        } else if judged.basis.is_none() {
-            self.offers = None;
-        }
-        if is_refused {
-            judged.basis = None;
         }
         self.programs.push(judged);
     }
 
-    fn basis(&mut self, simple: &Simple, judged: &mut Judged) -> Result<Basis, String> {
-        let around = (self.facts, self.policy);
-        let directory = judged.directory.real.clone();
+    fn basis(
+        &mut self,
+        simple: &Simple,
+        found: &Rc<Found>,
+        judged: &mut Judged,
+    ) -> Result<Basis, String> {
+        let around = (self.machine, self.policy);
+        let directory = &judged.directory.real;
         surroundings::variables(&simple.variables, self.policy, &mut self.problems);
-        self.written.extend(surroundings::redirections(
-            simple,
-            &directory,
-            around,
-            &mut self.problems,
-        ));
-        let unwrapped = program::unwrap(&simple.words, &judged.program, &directory, around);
+        let written = surroundings::redirections(simple, directory, around, &mut self.problems);
+        self.written.extend(written);
+        let unwrapped = program::unwrap(&simple.words, found, directory, around);
         surroundings::variables(&unwrapped.variables, self.policy, &mut self.problems);
-        self.problems.refusals.extend(unwrapped.refusal);
-        judged.inner = unwrapped.inner;
-        let (at, program) = match judged.inner.last() {
-            Some((at, program)) => (*at, program),
-            None => (0, &judged.program),
-        };
-        let words = &simple.words[at..];
-        judged.scripts = program::scripts(words, program, &directory, self.facts);
+        if let Some(refusal) = unwrapped.refusal {
+            self.problems.refuse(|| refusal);
+        }
+        let last = unwrapped.inner.last().map_or((0, found), |(at, found)| (*at, found));
+        let (words, found) = (&simple.words[last.0..], last.1);
+        judged.scripts = program::scripts(words, found.kind, directory, self.machine);
+        let inner = unwrapped.inner.iter().map(|(at, found)| (*at, found.program.clone()));
+        judged.inner = inner.collect();
         if let Some(miss) = unwrapped.miss {
             return Err(miss);
         }
-        let invocation = Invocation::new(words, program, &directory);
+        let invocation = Invocation::new(words, found, &judged.directory.real);
         program::basis(&invocation, &self.entries, self.policy)
     }
 
-    fn offer(&mut self, simple: &Simple, judged: &Judged) {
+    /// Notes what would be remembered of a program that nobody allows.
+    fn offer(&mut self, simple: &Simple, judged: (&Judged, Kind), is_possible: bool) {
         let rules = self.policy.rules;
         let is_asked = rules.mode == Mode::Allowlist && rules.ask == Ask::OnMiss;
         // A digest costs reading the program: none where the answer is known to be no.
-        let Some(mut offers) = self.offers.take().filter(|_| is_asked) else { return };
-        if let Some(pinned) = offer::pinned(simple, judged, self.facts) {
+        let Some(mut offers) = self.offers.take() else { return };
+        if is_asked
+            && is_possible
+            && offers.len() < MAX_OFFERED
+            && let Some(pinned) = offer::pinned(simple, judged, self.machine)
+        {
             offers.push(pinned);
             self.offers = Some(offers);
         }
@@ -203,9 +216,7 @@ impl Look<'_> {
                 files.map(|file| &file.real).find(|real| self.written.contains(real)).cloned();
             if let Some(own) = own {
                 let own = brief(&own.to_string_lossy());
-                self.problems
-                    .misses
-                    .push(format!("`{own}` is written and run by the same command"));
+                self.problems.miss(|| format!("`{own}` is written and run by the same command"));
                 judged.basis = None;
                 self.offers = None;
             }

@@ -5,6 +5,7 @@
 //! verdict follows from these and from the rules alone, so the same question always has the same answer.
 
 mod entries;
+mod found;
 mod look;
 mod offer;
 mod paths;

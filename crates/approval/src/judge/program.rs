@@ -2,10 +2,12 @@
 
 use std::cell::OnceCell;
 use std::path::Path;
+use std::rc::Rc;
 
 use super::entries::Entries;
+use super::found::{Found, Machine};
 use super::paths::is_within;
-use crate::facts::{Executable, Facts, FileFact};
+use crate::facts::{Executable, FileFact};
 use crate::parse::quote;
 use crate::policy::Policy;
 use crate::show::brief;
@@ -14,15 +16,17 @@ use crate::verdict::Basis;
 
 /// Most programs that start each other.
 const MAX_DEPTH: usize = 4;
-/// Most scripts that are looked for among the words of a program.
-const MAX_SCRIPTS: usize = 16;
+/// Most words of a program among which scripts are looked for.
+const MAX_OPERANDS: usize = 64;
+/// Most bytes of a command in a sentence, before it is shortened.
+const MAX_TEXT: usize = 512;
 
 /// A program with its arguments, where it runs.
 pub(super) struct Invocation<'a> {
     /// The program as it is written, and its arguments. Never empty.
     pub(super) words: &'a [String],
     /// What was found for it.
-    pub(super) program: &'a Executable,
+    pub(super) found: &'a Found,
     /// Its folder, with all links followed.
     pub(super) directory: &'a Path,
     arguments: OnceCell<String>,
@@ -32,7 +36,7 @@ pub(super) struct Invocation<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Unwrapped {
     /// Programs that are started by the one before: which word names each, and what it is.
-    pub(super) inner: Vec<(usize, Executable)>,
+    pub(super) inner: Vec<(usize, Rc<Found>)>,
     /// Variables that wrappers set.
     pub(super) variables: Vec<(String, String)>,
     /// Why not all could be taken off.
@@ -42,8 +46,8 @@ pub(super) struct Unwrapped {
 }
 
 impl<'a> Invocation<'a> {
-    pub(super) fn new(words: &'a [String], program: &'a Executable, directory: &'a Path) -> Self {
-        Self { words, program, directory, arguments: OnceCell::new() }
+    pub(super) fn new(words: &'a [String], found: &'a Found, directory: &'a Path) -> Self {
+        Self { words, found, directory, arguments: OnceCell::new() }
     }
 
     /// Its arguments, written as for a shell.
@@ -53,44 +57,48 @@ impl<'a> Invocation<'a> {
         })
     }
 
-    /// All of it, written as for a shell.
-    pub(super) fn text(&self) -> String {
-        let arguments = self.arguments();
-        let space = if arguments.is_empty() { "" } else { " " };
-        format!("{}{space}{arguments}", quote(&self.words[0]))
+    /// It as part of a sentence: its beginning.
+    pub(super) fn brief(&self) -> String {
+        let mut text = quote(&self.words[0]);
+        for word in &self.words[1..] {
+            if text.len() > MAX_TEXT {
+                break;
+            }
+            text.push(' ');
+            text.push_str(&quote(word));
+        }
+        brief(&text)
     }
 }
 
 /// Takes wrappers off a program, as far as tables know them.
 pub(super) fn unwrap(
     words: &[String],
-    program: &Executable,
+    outer: &Rc<Found>,
     directory: &Path,
-    (facts, policy): (&dyn Facts, &Policy),
+    (machine, policy): (&Machine<'_>, &Policy),
 ) -> Unwrapped {
     let mut unwrapped = Unwrapped::default();
     let mut at = 0;
-    let mut current = program.clone();
+    let mut current = Rc::clone(outer);
     loop {
         let rest = &words[at..];
-        let name = brief(&rest[0]);
-        let kind = tables::kind_of(&rest[0], Some(&current));
-        if let Some(refusal) = refusal(rest, kind) {
+        if let Some(refusal) = refusal(rest, current.kind) {
             unwrapped.refusal = Some(refusal);
             return unwrapped;
         }
-        let Kind::Wrapper(wrapper) = kind else { return unwrapped };
+        let Kind::Wrapper(wrapper) = current.kind else { return unwrapped };
         let inner = match tables::inner_of(wrapper, rest) {
             Ok(None) => return unwrapped,
             Ok(Some(inner)) => inner,
             Err(word) => {
-                unwrapped.miss =
-                    Some(format!("what `{name}` does with `{}` is not known", brief(word)));
+                let (name, word) = (brief(&rest[0]), brief(word));
+                unwrapped.miss = Some(format!("what `{name}` does with `{word}` is not known"));
                 return unwrapped;
             }
         };
-        if let Err(because) = is_taken_by_name(&current, policy) {
-            unwrapped.miss = Some(format!("`{name}` {because}"));
+        if let Err(because) = is_taken_by_name(&current.program, policy) {
+            unwrapped.miss = Some(format!("`{}` {because}", brief(&rest[0])));
             return unwrapped;
         }
         if unwrapped.inner.len() == MAX_DEPTH {
@@ -100,7 +108,7 @@ pub(super) fn unwrap(
         let Inner { at: inner_at, variables } = inner;
         unwrapped.variables.extend(variables);
         at += inner_at;
-        let Some(found) = facts.executable(directory, &words[at]) else {
+        let Some(found) = machine.program(directory, &words[at]) else {
             if tables::is_privileged(&words[at]) {
                 unwrapped.refusal = Some(privileged(&words[at]));
             } else {
@@ -108,8 +116,8 @@ pub(super) fn unwrap(
             }
             return unwrapped;
         };
-        current = found.clone();
-        unwrapped.inner.push((at, found));
+        unwrapped.inner.push((at, Rc::clone(&found)));
+        current = found;
     }
 }
 
@@ -172,7 +180,7 @@ fn as_filter(invocation: &Invocation<'_>, policy: &Policy) -> Option<Result<(), 
     }
     let answer = tables::filter(name, arguments)?;
     let name = brief(name);
-    Some(is_taken_by_name(invocation.program, policy).map_err(|because| format!("`{name}` {because}")).and(
+    Some(is_taken_by_name(&invocation.found.program, policy).map_err(|because| format!("`{name}` {because}")).and(
         answer.map_err(|fault| match fault {
             Fault::Option(word) => format!(
                 "as a filter `{name}` may not have the option `{}`; it needs an entry",
@@ -192,7 +200,7 @@ fn of_skill(invocation: &Invocation<'_>, policy: &Policy) -> Option<Result<Strin
     let word = &invocation.words[0];
     let of_name = || policy.skill_programs.iter().filter(|program| program.name == *word);
     let first = of_name().next()?;
-    let program = invocation.program;
+    let program = &invocation.found.program;
     let name = brief(word);
     let Some(found) = of_name().find(|known| known.real == program.file.real) else {
         return Some(Err(format!(
@@ -201,14 +209,14 @@ fn of_skill(invocation: &Invocation<'_>, policy: &Policy) -> Option<Result<Strin
             brief(&first.skill)
         )));
     };
-    if program.is_replaceable {
-        return Some(Err(format!("`{name}` {REPLACEABLE}")));
+    if let Err(because) = is_left_alone(program, policy) {
+        return Some(Err(format!("`{name}` {because}")));
     }
-    Some(match tables::uncovered(invocation.words, program, false) {
+    Some(match tables::uncovered(invocation.words, (program, invocation.found.kind), false) {
         None => Ok(found.skill.clone()),
         Some(because) => Err(format!(
             "`{}` is not covered by the skill `{}`: {}; it needs an entry with `--args`",
-            brief(&invocation.text()),
+            invocation.brief(),
             brief(&found.skill),
             because.about(&name)
         )),
@@ -217,8 +225,7 @@ fn of_skill(invocation: &Invocation<'_>, policy: &Policy) -> Option<Result<Strin
 
 fn unknown(invocation: &Invocation<'_>) -> String {
     let name = brief(&invocation.words[0]);
-    let kind = tables::kind_of(&invocation.words[0], Some(invocation.program));
-    match kind.words() {
+    match invocation.found.kind.words() {
         Some(words) => format!("`{name}` {words}; it needs an entry with `--args`"),
         None => format!("nobody allowed `{name}`"),
     }
@@ -241,6 +248,11 @@ pub(super) fn is_taken_by_name(program: &Executable, policy: &Policy) -> Result<
     if !is_trusted {
         return Err(format!("is `{place}`, which is in none of the trusted folders"));
     }
+    is_left_alone(program, policy)
+}
+
+/// Whether nobody else, and no command, could have put a program where it is.
+fn is_left_alone(program: &Executable, policy: &Policy) -> Result<(), String> {
     if is_within(&program.file.real, &policy.writable) {
         let real = brief(&program.file.real.to_string_lossy());
         return Err(format!("is `{real}`, which commands could have written"));
@@ -254,17 +266,13 @@ pub(super) fn is_taken_by_name(program: &Executable, policy: &Policy) -> Result<
 /// Scripts among the words of a program that runs such.
 pub(super) fn scripts(
     words: &[String],
-    program: &Executable,
+    kind: Kind,
     directory: &Path,
-    facts: &dyn Facts,
+    machine: &Machine<'_>,
 ) -> Vec<FileFact> {
-    let kind = tables::kind_of(&words[0], Some(program));
-    if !matches!(
-        kind,
-        Kind::Shell | Kind::Interpreter | Kind::Runner | Kind::MultiCall | Kind::Carrier
-    ) {
+    if matches!(kind, Kind::Ordinary | Kind::Wrapper(_) | Kind::Privilege) {
         return Vec::new();
     }
     let named = words[1..].iter().filter(|word| !word.starts_with('-') && !word.is_empty());
-    named.filter_map(|word| facts.file(directory, word)).take(MAX_SCRIPTS).collect()
+    named.take(MAX_OPERANDS).filter_map(|word| machine.file(directory, word)).collect()
 }

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::found::Machine;
 use super::paths::{is_within, normal};
-use crate::facts::Facts;
 use crate::plan::{Simple, Target};
 use crate::policy::Policy;
 use crate::show::brief;
@@ -12,24 +12,60 @@ use crate::tables;
 /// What is wrong with what a program is given.
 #[derive(Debug, Default)]
 pub(super) struct Problems {
-    /// What nobody may be given.
+    /// What may never be: the first of it.
     pub(super) refusals: Vec<String>,
-    /// What nobody allowed.
+    /// How much may never be.
+    pub(super) refused: usize,
+    /// What nobody allowed: the first of them.
     pub(super) misses: Vec<String>,
+    /// How much nobody allowed.
+    pub(super) missed: usize,
+}
+
+/// Most problems of a sort that are put into words.
+const MAX_WORDS: usize = 16;
+
+impl Problems {
+    pub(super) fn refuse(&mut self, words: impl FnOnce() -> String) {
+        self.refused += 1;
+        if self.refusals.len() < MAX_WORDS {
+            self.refusals.push(words());
+        }
+    }
+
+    pub(super) fn miss(&mut self, words: impl FnOnce() -> String) {
+        self.missed += 1;
+        if self.misses.len() < MAX_WORDS {
+            self.misses.push(words());
+        }
+    }
+
+    /// What is missing so far, to come back to.
+    pub(super) fn mark(&self) -> (usize, usize) {
+        (self.missed, self.misses.len())
+    }
+
+    /// Forgets what is missing since.
+    pub(super) fn forget(&mut self, (missed, misses): (usize, usize)) {
+        self.missed = missed;
+        self.misses.truncate(misses);
+    }
 }
 
 /// Looks at variables for a program.
 pub(super) fn variables(variables: &[(String, String)], policy: &Policy, problems: &mut Problems) {
     for (name, _) in variables {
-        let shown = brief(name);
         if tables::is_loader(name) {
-            problems.refusals.push(format!(
-                "the variable `{shown}` may not be set: it decides what programs load or run"
-            ));
+            problems.refuse(|| {
+                let name = brief(name);
+                format!(
+                    "the variable `{name}` may not be set: it decides what programs load or run"
+                )
+            });
         } else if !tables::is_allowed_variable(name, &policy.variables) {
-            problems
-                .misses
-                .push(format!("the variable `{shown}` is not among those that may be set"));
+            problems.miss(|| {
+                format!("the variable `{}` is not among those that may be set", brief(name))
+            });
         }
     }
 }
@@ -38,7 +74,7 @@ pub(super) fn variables(variables: &[(String, String)], policy: &Policy, problem
 pub(super) fn redirections(
     simple: &Simple,
     directory: &Path,
-    (facts, policy): (&dyn Facts, &Policy),
+    (machine, policy): (&Machine<'_>, &Policy),
     problems: &mut Problems,
 ) -> Vec<PathBuf> {
     let mut written = Vec::new();
@@ -48,10 +84,10 @@ pub(super) fn redirections(
             Target::Read(path) => (path, false),
             Target::Write(path) | Target::Append(path) => (path, true),
         };
-        match file(path, is_written, directory, (facts, policy)) {
+        match file(path, is_written, directory, (machine, policy)) {
             Ok(file) if is_written => written.push(file),
             Ok(_) => {}
-            Err(reason) => problems.misses.push(format!("`{}` {reason}", brief(path))),
+            Err(reason) => problems.miss(|| format!("`{}` {reason}", brief(path))),
         }
     }
     written
@@ -71,24 +107,24 @@ fn file(
     path: &str,
     is_written: bool,
     directory: &Path,
-    (facts, policy): (&dyn Facts, &Policy),
+    (machine, policy): (&Machine<'_>, &Policy),
 ) -> Result<PathBuf, &'static str> {
     let whole = directory.join(path);
     let (Some(parent), Some(name)) = (whole.parent(), whole.file_name()) else {
         return Err("is not a file");
     };
-    let folder = facts.folder(parent).ok_or("is in a folder that is not there")?.real;
+    let folder = machine.folder(parent).ok_or("is in a folder that is not there")?.real;
     let target = folder.join(name);
     let Some(root) = policy.writable.iter().find(|root| is_within(&folder, &[(*root).clone()]))
     else {
         return Err("is outside of the folders that commands may read and write by redirection");
     };
-    match facts.file(directory, path) {
+    match machine.file(directory, path) {
         Some(found) if found.real != target => return Err("is a link"),
         None if !is_written => return Err("is not there"),
         _ => {}
     }
-    if facts.folder(&target).is_some() {
+    if machine.folder(&target).is_some() {
         return Err("is a folder");
     }
     let is_hidden = target.strip_prefix(root).is_ok_and(|inside| {

@@ -66,6 +66,9 @@ const CARRIERS: &str = "\
 const INTERPRETER_PREFIXES: &[&str] =
     &["python", "pypy", "ld-linux", "ld-musl", "ld.so", "ld64.so"];
 
+/// What names of scripts end with, which are not the program that they are called after.
+const SCRIPTS: &[&str] = &["sh", "bash", "py", "js", "mjs", "ts", "rb", "pl", "php", "lua"];
+
 /// The last part of a path, or of a name.
 pub(crate) fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
@@ -102,7 +105,10 @@ pub(super) fn names<'a>(word: &'a str, program: Option<&'a Executable>) -> Vec<C
 /// What the names of a table are compared with: a name in small letters, and without the version and the variant
 /// that systems add to names.
 pub(super) fn forms(lower: &str) -> [&str; 4] {
-    let stem = lower.split_once('.').map_or(lower, |(stem, _)| stem);
+    let stem = match lower.split_once('.') {
+        Some((stem, ending)) if !SCRIPTS.contains(&ending) => stem,
+        _ => lower,
+    };
     let without_version = |name: &'_ str| {
         name.trim_end_matches(|last: char| last.is_ascii_digit() || "._-".contains(last)).len()
     };

@@ -332,7 +332,8 @@ fn address(text: &str) -> Option<&str> {
         return Some(after);
     }
     if let Some(pattern) = text.strip_prefix('/') {
-        let end = pattern.find(['/', '\\', '\n'])?;
+        // Where a bracket is, systems differ in where the pattern ends.
+        let end = pattern.find(['/', '\\', '\n', '['])?;
         return pattern[end..].strip_prefix('/');
     }
     Some(text.trim_start_matches(|character: char| character.is_ascii_digit()))

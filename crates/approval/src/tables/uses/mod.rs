@@ -95,14 +95,13 @@ impl Because {
 /// Why a use of a program is not covered by an entry that says nothing about arguments; none if it is.
 pub(crate) fn uncovered(
     words: &[String],
-    program: &Executable,
+    (program, kind): (&Executable, Kind),
     is_for_folder: bool,
 ) -> Option<Because> {
     let (word, arguments) = words.split_first()?;
-    if matches!(arguments, [only] if only == "--version") && can_say_version(word, program) {
+    if matches!(arguments, [only] if only == "--version") && can_say_version(kind) {
         return None;
     }
-    let kind = kinds::kind_of(word, Some(program));
     if let Kind::Wrapper(wrapper) = kind
         && inner_of(wrapper, words) == Ok(None)
     {
@@ -154,11 +153,8 @@ impl Known {
     }
 }
 
-fn can_say_version(word: &str, program: &Executable) -> bool {
-    !matches!(
-        kinds::kind_of(word, Some(program)),
-        Kind::Carrier | Kind::Wrapper(_) | Kind::Privilege | Kind::MultiCall
-    )
+fn can_say_version(kind: Kind) -> bool {
+    !matches!(kind, Kind::Carrier | Kind::Wrapper(_) | Kind::Privilege | Kind::MultiCall)
 }
 
 impl Shape {

@@ -8,7 +8,7 @@ use futures_util::stream;
 use metier_model::ToolSpec;
 use metier_sandbox::Cancel;
 use metier_session::content::{Call, StateUpdate, ToolResponse};
-use metier_session::{Content, Delta, NewEvent};
+use metier_session::{Content, Delta, NewEvent, SessionRef};
 use metier_skill::library::Snapshot;
 use metier_workspace::SessionKey;
 use serde_json::{Value, json};
@@ -18,6 +18,7 @@ use crate::agent::{Agent, AgentError, Progress, Watcher};
 use crate::choice::{NONE, NOTHING_LOADED, is_none};
 use crate::draft::Draft;
 use crate::fence::{self, Code};
+use crate::host::{Gate, Permit};
 use crate::prompt;
 use crate::spans;
 use crate::stop::Stop;
@@ -35,6 +36,12 @@ const STOPPED: &str = "the user stopped this";
 enum Plan {
     Answered(Box<Answer>),
     Run(Box<Prepared>),
+}
+
+/// What becomes of a call once it is known whether it may run.
+enum Admitted {
+    Answered(Answer),
+    Run(Box<Prepared>, Option<Permit>, Span),
 }
 
 /// The calls of one reply, with what they share.
@@ -97,7 +104,13 @@ impl Agent {
         let draft = Draft::new(self, thread, &Delta::new());
         let answer = match round.runs.prepare_code(code, &self.situation(&draft, &snapshot)) {
             Ok(run) => {
-                round.carry_out(&call, run, spans::tool(&call, &thread.at.key, true)).await?
+                let span = spans::tool(&call, &thread.at.key, true);
+                match round.admit(thread, &call, run, span).await? {
+                    Admitted::Answered(answer) => answer,
+                    Admitted::Run(run, permit, span) => {
+                        round.carry_out(&call, *run, permit, span).await?
+                    }
+                }
             }
             Err(why) => Answer::error(why),
         };
@@ -122,16 +135,21 @@ impl Agent {
     }
 
     fn runs(&self, thread: &Thread) -> Runs {
-        let key = &thread.at.key;
         Runs {
             runner: self.runner.clone(),
-            key: SessionKey {
-                app: key.app().to_owned(),
-                user: key.user().to_owned(),
-                session: key.session().to_owned(),
-                generation: thread.at.generation,
-            },
+            key: self.workspace_key(&thread.at),
             load_first: self.settings.load_before_run,
+            start: self.on_host().map(|host| host.folder.clone()),
+        }
+    }
+
+    /// Whose workspace that of a session is.
+    pub(crate) fn workspace_key(&self, at: &SessionRef) -> SessionKey {
+        SessionKey {
+            app: at.key.app().to_owned(),
+            user: at.key.user().to_owned(),
+            session: at.key.session().to_owned(),
+            generation: at.generation,
         }
     }
 
@@ -191,19 +209,60 @@ impl<'a> Round<'a> {
             }
         }
         let mut drafted = draft.into_answers().into_iter();
-        let working = calls.iter().zip(prepared).map(|(call, prepared)| {
-            let answer = if prepared.is_none() { drafted.next() } else { None };
-            async move {
-                match prepared {
-                    Some((run, span)) => self.carry_out(call, run, span).await,
-                    None => Ok(answer.unwrap_or_default()),
-                }
+        let mut admitted = Vec::new();
+        for (call, prepared) in calls.iter().zip(prepared) {
+            admitted.push(match prepared {
+                None => Admitted::Answered(drafted.next().unwrap_or_default()),
+                Some((run, span)) => self.admit(thread, call, run, span).await?,
+            });
+        }
+        let working = calls.iter().zip(admitted).map(|(call, admitted)| async move {
+            match admitted {
+                Admitted::Answered(answer) => Ok(answer),
+                Admitted::Run(run, permit, span) => self.carry_out(call, *run, permit, span).await,
             }
         });
         let working: Vec<_> = working.collect();
         let most = self.agent.settings.parallel_tools.max(1);
         let answers = stream::iter(working).buffered(most).collect::<Vec<_>>().await;
         answers.into_iter().collect()
+    }
+
+    /// Lets a command through that is confined, or that somebody allows on the host.
+    async fn admit(
+        &self,
+        thread: &mut Thread,
+        call: &Call,
+        run: Prepared,
+        span: Span,
+    ) -> Result<Admitted, AgentError> {
+        if !self.agent.runner.executor.sees_host() {
+            return Ok(Admitted::Run(Box::new(run), None, span));
+        }
+        let refused = |why: String| {
+            let answer = Answer::error(why);
+            spans::answered(&span, &answer);
+            Ok(Admitted::Answered(answer))
+        };
+        let Some(gate) = self.gate() else {
+            return refused("no command may run on the host: nobody decides about them".to_owned());
+        };
+        if self.stop.is_stopped() {
+            return refused(STOPPED.to_owned());
+        }
+        match self.runs.wanted(&run) {
+            Err(why) => refused(why),
+            Ok(wanted) => match gate.decide(thread, call, wanted).await? {
+                Err(why) => refused(why),
+                Ok(permit) => Ok(Admitted::Run(Box::new(run), Some(permit), span)),
+            },
+        }
+    }
+
+    /// Who decides about commands on the host.
+    fn gate(&self) -> Option<Gate<'_>> {
+        let host = self.agent.on_host()?;
+        Some(Gate { host, agent: &self.agent.name, skills: self.snapshot, stop: self.stop })
     }
 
     /// Looks something up, or prepares a command; else says what is wrong.
@@ -262,15 +321,27 @@ impl<'a> Round<'a> {
             workspaces: &runner.workspaces,
             key: &self.runs.key,
             artifacts: &*runner.artifacts,
+            host: self.agent.on_host(),
         }
     }
 
     async fn carry_out(
         &self,
         call: &Call,
-        prepared: Prepared,
+        mut prepared: Prepared,
+        permit: Option<Permit>,
         span: Span,
     ) -> Result<Answer, AgentError> {
+        if let (Some(permit), Some(gate)) = (permit, self.gate()) {
+            match gate.open(&permit).await {
+                Ok(walk) => prepared.walk(walk),
+                Err(why) => {
+                    let answer = Answer::error(why);
+                    spans::answered(&span, &answer);
+                    return Ok(answer);
+                }
+            }
+        }
         if self.stop.is_stopped() {
             let answer = Answer::error(STOPPED);
             spans::answered(&span, &answer);

@@ -45,7 +45,7 @@ pub fn update(opening: &Opening, events: &[Event], snapshot: &Snapshot) -> Optio
         return None;
     }
     let mut text = String::from("The skills have changed.\n");
-    let line = |name: &str| line(snapshot, name, prompt::tool_set_of(opening));
+    let line = |name: &str| line(snapshot, name, opening);
     push(&mut text, "New:", &added, line);
     push(&mut text, "Changed:", &changed, line);
     push(&mut text, "No longer there:", &gone, |name| format!("- {name}"));
@@ -76,12 +76,15 @@ fn push(text: &mut String, heading: &str, names: &[&String], line: impl Fn(&str)
 }
 
 /// What is told of a skill, as the list at the beginning told it.
-fn line(snapshot: &Snapshot, name: &str, tools: ToolSet) -> String {
+fn line(snapshot: &Snapshot, name: &str, opening: &Opening) -> String {
     let description = snapshot.find(name).map(|entry| one_line(&entry.manifest.description));
     let description: String =
         description.unwrap_or_default().chars().take(MAX_DESCRIPTION).collect();
-    match tools {
-        ToolSet::Files => format!("- {name}: {description} ({})", location(name)),
+    match prompt::tool_set_of(opening) {
+        ToolSet::Files => {
+            let place = location(name, prompt::skills_folder_of(opening));
+            format!("- {name}: {description} ({place})")
+        }
         _ => format!("- {name}: {description}"),
     }
 }

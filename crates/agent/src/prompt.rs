@@ -4,6 +4,8 @@
 //! It is made once and kept with the session, so that nothing that happens later, be it an edited
 //! skill or a new version of this program, changes the bytes that requests begin with.
 
+use std::path::Path;
+
 use metier_model::ToolSpec;
 use metier_session::Opening;
 use metier_skill::catalog::{self, CatalogItem, Format, one_line};
@@ -25,6 +27,10 @@ const GUIDANCE_FULL: &str = "Tooling and workspace guidance:
 - The user's files are in $WORK_DIR/inputs. Write results to $OUTPUT_DIR (out/) and name them in outputs.globs.
 - Long output is shortened: read the rest with read_file and the ref in the result.
 - A failed command is a result: read stderr, correct it, do not repeat it unchanged.";
+
+/// What of it holds in a sandbox only, and what is said instead where commands run on the host.
+const IN_SANDBOX: &str = ", in a sandbox without network unless its result says otherwise.";
+const ON_HOST: &str = ", on the user's machine. Each command is judged first: write plain ones, with relative paths (../../work/inputs).";
 
 /// The same without runs.
 const GUIDANCE_KNOWLEDGE: &str = "Tooling and workspace guidance:
@@ -70,20 +76,22 @@ impl Default for PromptSettings {
 /// The fields of an opening that the agent adds.
 const TOOLS_FIELD: &str = "tool_set";
 const LAYOUT_FIELD: &str = "layout";
+const SKILLS_FIELD: &str = "skills_folder";
 
-/// Makes the beginning.
-pub fn opening(settings: &PromptSettings, snapshot: &Snapshot) -> Opening {
+/// Makes the beginning. On the host, `skills` is the folder in which commands find skills.
+pub fn opening(settings: &PromptSettings, snapshot: &Snapshot, skills: Option<&Path>) -> Opening {
     let has_skills = snapshot.entries.iter().any(Entry::is_model_visible);
     let catalog = match settings.tools {
         _ if !has_skills || settings.is_minimal => String::new(),
-        ToolSet::Files => catalog_of_files(snapshot, settings.catalog_tokens),
+        ToolSet::Files => catalog_of_files(snapshot, settings.catalog_tokens, skills),
         _ => snapshot.catalog(settings.catalog_tokens, Format::Lines).text,
     };
     let instruction = settings.instruction.as_deref().unwrap_or(INSTRUCTION);
-    let guidance = settings.guidance.as_deref().unwrap_or(match settings.tools {
-        ToolSet::Full => GUIDANCE_FULL,
-        ToolSet::Knowledge => GUIDANCE_KNOWLEDGE,
-        ToolSet::Single | ToolSet::Files => "",
+    let guidance = settings.guidance.clone().unwrap_or_else(|| match settings.tools {
+        ToolSet::Full if skills.is_some() => GUIDANCE_FULL.replace(IN_SANDBOX, ON_HOST),
+        ToolSet::Full => GUIDANCE_FULL.to_owned(),
+        ToolSet::Knowledge => GUIDANCE_KNOWLEDGE.to_owned(),
+        ToolSet::Single | ToolSet::Files => String::new(),
     });
     let in_system = match settings.tools {
         ToolSet::Single => String::new(),
@@ -94,7 +102,7 @@ pub fn opening(settings: &PromptSettings, snapshot: &Snapshot) -> Opening {
     };
     let parts = [instruction.trim_end(), &in_system, guidance.trim_end()];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    let tools = settings.tools.specs(&catalog);
+    let tools = settings.tools.specs(&catalog, skills.is_some());
     let mut opening = Opening {
         system: parts.join("\n\n"),
         tools: serde_json::to_string(&tools).unwrap_or_default(),
@@ -104,24 +112,31 @@ pub fn opening(settings: &PromptSettings, snapshot: &Snapshot) -> Opening {
     let mut keep = |name: &str, value: Value| opening.extra.insert(name.to_owned(), value);
     keep(TOOLS_FIELD, serde_json::to_value(settings.tools).unwrap_or_default());
     keep(LAYOUT_FIELD, serde_json::to_value(settings.layout).unwrap_or_default());
+    if let Some(folder) = skills.and_then(Path::to_str) {
+        keep(SKILLS_FIELD, Value::String(folder.to_owned()));
+    }
     opening
 }
 
 /// Where the instructions of a skill are for `read` and for commands.
 ///
 /// The variable is the only name of that folder that is right in every sandbox: what `/workspace` is
-/// in a mount namespace is the workspace's own folder where there is none.
-pub fn location(skill: &str) -> String {
-    format!("$SKILLS_DIR/{skill}/SKILL.md")
+/// in a mount namespace is the workspace's own folder where there is none. On the host it is the folder itself, because
+/// a command with a variable in it cannot be judged.
+pub fn location(skill: &str, skills: Option<&Path>) -> String {
+    match skills {
+        Some(folder) => folder.join(skill).join("SKILL.md").display().to_string(),
+        None => format!("$SKILLS_DIR/{skill}/SKILL.md"),
+    }
 }
 
 /// The catalog of skills as files, each where commands find it.
-fn catalog_of_files(snapshot: &Snapshot, budget: usize) -> String {
+fn catalog_of_files(snapshot: &Snapshot, budget: usize, skills: Option<&Path>) -> String {
     let visible: Vec<&Entry> =
         snapshot.entries.iter().filter(|entry| entry.is_model_visible()).collect();
     let places: Vec<_> = visible
         .iter()
-        .map(|entry| (one_line(&entry.manifest.description), location(entry.name.as_str())))
+        .map(|entry| (one_line(&entry.manifest.description), location(entry.name.as_str(), skills)))
         .collect();
     let items = visible.iter().zip(&places).map(|(entry, (description, location))| CatalogItem {
         name: entry.name.as_str(),
@@ -141,6 +156,11 @@ pub fn tools_of(opening: &Opening) -> Vec<ToolSpec> {
 pub fn tool_set_of(opening: &Opening) -> ToolSet {
     let kept = opening.extra.get(TOOLS_FIELD).cloned().unwrap_or_default();
     serde_json::from_value(kept).unwrap_or_default()
+}
+
+/// The folder in which commands of a session find skills, if they run on the host.
+pub(crate) fn skills_folder_of(opening: &Opening) -> Option<&Path> {
+    opening.extra.get(SKILLS_FIELD).and_then(Value::as_str).map(Path::new)
 }
 
 /// Where text goes in a session.
@@ -181,7 +201,7 @@ mod tests {
             cache: None,
             catalog_tokens: 2000,
         });
-        opening(&PromptSettings { tools, ..PromptSettings::default() }, &snapshot)
+        opening(&PromptSettings { tools, ..PromptSettings::default() }, &snapshot, None)
     }
 
     #[test]

@@ -6,7 +6,7 @@ use metier_model::{
     Format, ModelError, Reply, ReplyEvent, ReplyPart, Request, StopReason, ToolChoice,
 };
 use metier_session::content::{AssistantMessage, Call, Part, Reasoning, StateUpdate, Text};
-use metier_session::{BreakCause, Content, Event, NewEvent, SessionKey, Stub, Usage};
+use metier_session::{BreakCause, Content, Event, NewEvent, SessionKey, SessionRef, Stub, Usage};
 use metier_skill::library::Snapshot;
 use tracing::Instrument;
 
@@ -84,8 +84,9 @@ impl Agent {
         snapshot: &Snapshot,
         watcher: Watcher,
     ) -> Result<Thread, AgentError> {
-        let opening = || {
-            let mut opening = prompt::opening(&self.settings.prompt, snapshot);
+        let opening = |at: &SessionRef| {
+            let skills = self.skills_on_host(at);
+            let mut opening = prompt::opening(&self.settings.prompt, snapshot, skills.as_deref());
             if !self.settings.prompt.is_minimal {
                 changes::note(&mut opening, snapshot);
             }

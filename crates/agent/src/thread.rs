@@ -24,13 +24,13 @@ impl Thread {
     pub(crate) async fn open(
         store: Arc<dyn SessionStore>,
         key: &SessionKey,
-        opening: impl FnOnce() -> Opening,
+        opening: impl FnOnce(&SessionRef) -> Opening,
         watcher: Watcher,
     ) -> Result<Self, SessionError> {
         let at = store.create(key).await?.at;
         let opening = match store.opening(&at).await? {
             Some(opening) => opening,
-            None => store.set_opening(&at, opening()).await?,
+            None => store.set_opening(&at, opening(&at)).await?,
         };
         let events = all_events(&*store, &at).await?;
         let state = replay(&events);

@@ -27,7 +27,8 @@ pub struct Walk {
 pub struct WalkStep {
     /// When it is taken.
     pub joint: Joint,
-    /// Programs that run at the same time, each one's output the next one's input. Never empty.
+    /// Programs that run at the same time, each one's output the next one's input. A step without any succeeds,
+    /// as going to another folder does: every program knows its own.
     pub programs: Vec<Walked>,
 }
 

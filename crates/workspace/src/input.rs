@@ -23,6 +23,29 @@ const MAX_FILES: usize = 10_000;
 /// Deepest folder that is brought in.
 const MAX_DEPTH: usize = 64;
 
+/// Opens an absolute path for reading if it is below one of these folders, or one of them, wherever links on the
+/// way lead, as long as they stay there. None if it is elsewhere.
+///
+/// # Errors
+///
+/// When it is not there, or cannot be opened.
+pub fn open_below(folders: &[PathBuf], path: &Path) -> io::Result<Option<OwnedFd>> {
+    let real = path.canonicalize()?;
+    for root in folders {
+        let Ok(root) = root.canonicalize() else { continue };
+        let Ok(inside) = real.strip_prefix(&root) else { continue };
+        let folder = File::open(&root)?;
+        if inside.as_os_str().is_empty() {
+            // The folder itself, or a single file that was named.
+            return Ok(Some(folder.into()));
+        }
+        let Some(inside) = inside.to_str() else { continue };
+        // What was real a moment ago is opened through no link now.
+        return Ok(Some(open_beneath(folder, inside, readable())?));
+    }
+    Ok(None)
+}
+
 /// Why an input was refused.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -189,27 +212,14 @@ impl Intake<'_> {
         Err(InputError::Scheme(from.clone()))
     }
 
-    /// Opens a file of the host that is below a folder from which files may be taken, wherever links
-    /// on the way lead, as long as they stay there.
+    /// Opens a file of the host that is below a folder from which files may be taken.
     fn open_host(&self, from: &str, path: &Path) -> Result<OwnedFd, InputError> {
-        let fail = |source| InputError::Io { from: from.to_owned(), source };
         if !path.is_absolute() {
             return Err(InputError::Scheme(from.to_owned()));
         }
-        let real = path.canonicalize().map_err(fail)?;
-        for root in self.host_inputs {
-            let Ok(root) = root.canonicalize() else { continue };
-            let Ok(inside) = real.strip_prefix(&root) else { continue };
-            let folder = File::open(&root).map_err(fail)?;
-            if inside.as_os_str().is_empty() {
-                // The folder itself, or a single file that was named.
-                return Ok(folder.into());
-            }
-            let Some(inside) = inside.to_str() else { continue };
-            // What was real a moment ago is opened through no link now.
-            return open_beneath(folder, inside, readable()).map_err(|error| fail(error.into()));
-        }
-        Err(InputError::NotAllowed(from.to_owned()))
+        let opened = open_below(self.host_inputs, path);
+        let opened = opened.map_err(|source| InputError::Io { from: from.to_owned(), source })?;
+        opened.ok_or_else(|| InputError::NotAllowed(from.to_owned()))
     }
 
     async fn bring_artifact(

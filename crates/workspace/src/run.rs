@@ -155,6 +155,15 @@ pub struct RunOrder {
     pub outside: Option<PathBuf>,
 }
 
+/// Where a command on the host would start, and what it would find.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// Where it would start, with all links followed.
+    pub directory: PathBuf,
+    /// Folders in which its programs are looked for.
+    pub path: Vec<PathBuf>,
+}
+
 impl Runner {
     /// Runs a command of a skill in the workspace of a session.
     ///
@@ -170,6 +179,34 @@ impl Runner {
         cancel: Cancel,
     ) -> Result<RunOutput, RunError> {
         self.see_through(order, Watch { cancel, output: live, dialogue: None }).await
+    }
+
+    /// Puts everything in its place that a command on the host would find, and says where it would start and where
+    /// its programs are looked for. Nothing runs.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::run`].
+    pub fn settle(&self, order: &RunOrder) -> Result<Settled, RunError> {
+        let RunOrder { key, request, trees, settings, manner, outside } = order;
+        manner.check(outside.as_deref(), &self.executor)?;
+        let settings = settings.clone().granted(&self.executor)?;
+        let plan = Plan::new(request, &settings)?;
+        let workspace = self.workspaces.workspace(key).map_err(RunError::Workspace)?;
+        let staged = stage_all(&self.workspaces, trees)?;
+        Executor::place(&workspace, &staged).map_err(RunError::Workspace)?;
+        let directory = match outside {
+            Some(folder) => folder.clone(),
+            None => plan.directory.under(workspace.root()),
+        };
+        let missing = |_| RunError::Directory(PathError::NoFolder(directory.display().to_string()));
+        let surroundings = Surroundings { skill: request.skill.clone(), ..Surroundings::default() };
+        let variables = surroundings.variables(workspace.root(), None);
+        let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_str());
+        Ok(Settled {
+            directory: directory.canonicalize().map_err(missing)?,
+            path: path.into_iter().flat_map(std::env::split_paths).collect(),
+        })
     }
 
     /// Prepares a run, has it executed and collects what it made; whoever watches it, and whether

@@ -30,15 +30,14 @@ pub trait Approver: fmt::Debug + Send + Sync {
     /// Why they cannot be kept, in words for a person.
     async fn remember(&self, agent: &str, commands: &[Pinned]) -> Result<(), String>;
 
-    /// Notes that what people allowed, by its ids, was used for a command.
-    async fn used(&self, ids: &[&str], command: &str);
+    /// Notes that what people allowed, by its ids, is used for a command, which is shown so. Gives whether all
+    /// of it still holds: what was taken back in the meantime lets nothing run.
+    async fn used(&self, ids: &[&str], command: &str) -> bool;
 }
 
 /// What a person is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// What it is known by.
-    pub id: String,
     /// Who wants to run the command.
     pub agent: String,
     /// Through which tool.

@@ -2,15 +2,22 @@
 
 mod approver;
 mod facts;
+mod gate;
 mod owners;
 #[cfg(test)]
 mod tests;
+mod walk;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use approver::{Approver, Decision, Question};
 pub use facts::Machine;
+pub(crate) use gate::{Gate, Permit, Wanted};
+
+use metier_session::SessionRef;
+
+use crate::agent::Agent;
 
 /// What commands of a model on the host depend on.
 #[derive(Clone, Debug)]
@@ -21,4 +28,18 @@ pub struct Host {
     pub readable: Vec<PathBuf>,
     /// Who decides about commands.
     pub approver: Arc<dyn Approver>,
+}
+
+impl Agent {
+    /// What commands depend on, if they run on the host.
+    pub(crate) fn on_host(&self) -> Option<&Host> {
+        self.host.as_ref().filter(|_| self.runner.executor.sees_host())
+    }
+
+    /// Where commands of a session find skills, if they run on the host.
+    pub(crate) fn skills_on_host(&self, at: &SessionRef) -> Option<PathBuf> {
+        self.on_host()?;
+        let workspace = self.runner.workspaces.workspace(&self.workspace_key(at)).ok()?;
+        Some(workspace.root().join("skills"))
+    }
 }

@@ -100,7 +100,7 @@ impl Offline {
             return Act::Call(name::SKILL, json!({ "skill_name": skill }));
         }
         if talk.has(name::READ) {
-            return Act::Call(name::READ, json!({ "path": location(skill) }));
+            return Act::Call(name::READ, json!({ "path": location(skill, None) }));
         }
         Act::Say(report::no_tool(skill))
     }

@@ -2,15 +2,19 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
 
+use metier_skill::library::Place;
 use metier_workspace::artifact::{ArtifactRef, ArtifactStore, Owner};
 use metier_workspace::executor::VIEW;
+use metier_workspace::input::open_below;
 use metier_workspace::path::{Inside, Meaning, resolve};
 use metier_workspace::{SessionKey, Workspaces};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::io::AsyncReadExt;
 
+use crate::host::Host;
 use crate::tools::answer::{Answer, arguments};
 use crate::tools::knowledge::Situation;
 use crate::tools::specs::name;
@@ -33,6 +37,8 @@ pub struct Shelves<'a> {
     pub key: &'a SessionKey,
     /// Where artifacts are.
     pub artifacts: &'a dyn ArtifactStore,
+    /// Where commands run on the host, if they do: there other paths are of this machine.
+    pub host: Option<&'a Host>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -86,11 +92,21 @@ async fn open(name: &str, shelves: Shelves<'_>, at: &Situation<'_>) -> Result<Co
     if let Some(path) = name.strip_prefix("skill://") {
         return of_skill(path, at);
     }
+    let workspace = shelves.workspaces.workspace(shelves.key).map_err(|error| error.to_string())?;
     let path = name.strip_prefix("workspace://").unwrap_or(name);
     // What commands see there is the workspace.
-    let inside = path.strip_prefix(VIEW).and_then(|rest| rest.strip_prefix('/'));
+    let view = match shelves.host {
+        Some(_) => workspace.root().to_str().unwrap_or(VIEW),
+        None => VIEW,
+    };
+    let inside = path.strip_prefix(view).and_then(|rest| rest.strip_prefix('/'));
+    if let (Some(host), None) = (shelves.host, inside)
+        && !name.starts_with("workspace://")
+        && !name.starts_with('$')
+    {
+        return of_host(path, host, at);
+    }
     let path = inside.unwrap_or(path);
-    let workspace = shelves.workspaces.workspace(shelves.key).map_err(|error| error.to_string())?;
     let root = Inside::default();
     let place = |path: &str| resolve(path, Meaning { base: &root, run: &root });
     // Skills are mounted for commands only; here they are read where they are staged.
@@ -111,6 +127,31 @@ async fn open(name: &str, shelves: Shelves<'_>, at: &Situation<'_>) -> Result<Co
         (opened, _) => opened,
     };
     opened.map(|file| Box::new(file) as Content)
+}
+
+/// A file of this machine: of the agent's own folder, of a skill, or of a folder that may be read.
+fn of_host(path: &str, host: &Host, at: &Situation<'_>) -> Result<Content, String> {
+    let path = host.folder.join(path);
+    let skills = at.snapshot.entries.iter().filter(|entry| at.usable(entry.name.as_str()).is_ok());
+    for entry in skills {
+        let Place::Folder { file, .. } = &entry.place else { continue };
+        let inside = file.parent().and_then(|folder| path.strip_prefix(folder).ok());
+        if let Some(inside) = inside.and_then(Path::to_str) {
+            return of_skill(&format!("{}/{inside}", entry.name.as_str()), at);
+        }
+    }
+    let folders: Vec<PathBuf> = [&host.folder].into_iter().chain(&host.readable).cloned().collect();
+    let opened = open_below(&folders, &path).map_err(|error| error.to_string())?;
+    let Some(file) = opened.map(File::from) else {
+        return Err(
+            "it is neither in your folder nor in one that may be read; `exec.host_inputs` has those"
+                .to_owned(),
+        );
+    };
+    if !file.metadata().is_ok_and(|it| it.is_file()) {
+        return Err("it is not a regular file".to_owned());
+    }
+    Ok(Box::new(file))
 }
 
 async fn artifact(name: &str, shelves: Shelves<'_>) -> Result<Content, String> {

@@ -3,8 +3,10 @@
 //! A call is prepared in the order of calls, when it is known what is loaded, and runs beside others.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
-use metier_sandbox::Cancel;
+use metier_approval::quote;
+use metier_sandbox::{Cancel, Walk};
 use metier_workspace::executor::{Live, Network};
 use metier_workspace::grant::Asked;
 use metier_workspace::interactive::{Interactive, Size, StartOptions, Waiting};
@@ -13,7 +15,8 @@ use metier_workspace::{Manner, RunOrder, RunSettings, Runner, SessionKey, Tree};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::fence::Code;
+use crate::fence::{Code, Language};
+use crate::host::Wanted;
 use crate::tools::answer::{Answer, arguments};
 use crate::tools::knowledge::Situation;
 use crate::tools::process::waiting;
@@ -31,6 +34,8 @@ pub struct Runs {
     pub key: SessionKey,
     /// Whether a skill must have been loaded before its commands are run.
     pub load_first: bool,
+    /// Where commands of no skill start on the host, if they run there.
+    pub start: Option<PathBuf>,
 }
 
 /// A run that is ready.
@@ -41,6 +46,13 @@ pub struct Prepared {
     warnings: Vec<String>,
     /// How it begins if it is left running and talked to.
     talk: Option<StartOptions>,
+}
+
+impl Prepared {
+    /// Has it run as the programs of a plan.
+    pub(crate) fn walk(&mut self, walk: Walk) {
+        self.order.manner = Manner::Plan(walk);
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -105,6 +117,14 @@ impl Runs {
     /// Why it cannot be run, in words for the model.
     pub fn prepare_code(&self, code: &Code, at: &Situation<'_>) -> Result<Prepared, String> {
         let command = format!("{} \"${CODE_VARIABLE}\"", code.language.program());
+        if self.start.is_some() {
+            // There it is judged as what it is.
+            let command = match code.language {
+                Language::Bash => code.text.clone(),
+                Language::Python => format!("{} {}", code.language.program(), quote(&code.text)),
+            };
+            return self.prepare_free(RunRequest { command, ..RunRequest::default() }, at);
+        }
         let env = [(CODE_VARIABLE.to_owned(), code.text.clone())].into();
         self.prepare_free(RunRequest { command, env, ..RunRequest::default() }, at)
     }
@@ -130,12 +150,20 @@ impl Runs {
             let why = format!("there are no skills to run commands for; {}", warnings.join("; "));
             return Err(why.trim_end_matches("; ").to_owned());
         };
-        let request = RunRequest {
-            skill: first.name.as_str().to_owned(),
-            cwd: Some(request.cwd.unwrap_or_else(|| "$WORKSPACE_DIR".to_owned())),
-            ..request
+        let skill = first.name.as_str().to_owned();
+        let whole = || Some("$WORKSPACE_DIR".to_owned());
+        let (outside, cwd) = match &self.start {
+            // A path of the workspace is one on the host as well.
+            Some(start) => match request.cwd.filter(|it| !it.starts_with('$')) {
+                Some(cwd) => (Some(start.join(cwd)), whole()),
+                None => (Some(start.clone()), whole()),
+            },
+            None => (None, request.cwd.or_else(whole)),
         };
-        Ok(Prepared { warnings, ..self.order(request, trees, granted_to_none(&settings)) })
+        let request = RunRequest { skill, cwd, ..request };
+        let mut prepared = self.order(request, trees, granted_to_none(&settings));
+        prepared.order.outside = outside;
+        Ok(Prepared { warnings, ..prepared })
     }
 
     fn order(&self, request: RunRequest, trees: Vec<Tree>, settings: RunSettings) -> Prepared {
@@ -149,6 +177,22 @@ impl Runs {
             outside: None,
         };
         Prepared { order, digests, warnings: Vec::new(), talk: None }
+    }
+
+    /// What wants to run on the host, with everything there that it needs.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be run, in words for the model.
+    pub(crate) fn wanted(&self, prepared: &Prepared) -> Result<Wanted, String> {
+        let order = &prepared.order;
+        let settled = self.runner.settle(order).map_err(|error| error.to_string())?;
+        Ok(Wanted {
+            text: order.request.command.clone(),
+            variables: order.request.env.clone().into_iter().collect(),
+            directory: settled.directory,
+            path: settled.path,
+        })
     }
 
     /// Runs what was prepared, or leaves it running among the programs.

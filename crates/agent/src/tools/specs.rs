@@ -47,13 +47,15 @@ pub mod name {
 }
 
 impl ToolSet {
-    /// The tools of the set; the catalog is for the one that carries it.
-    pub fn specs(self, catalog: &str) -> Vec<ToolSpec> {
+    /// The tools of the set; the catalog is for the one that carries it. Commands are told where they run.
+    pub fn specs(self, catalog: &str, on_host: bool) -> Vec<ToolSpec> {
         match self {
-            Self::Full => vec![load(), select_docs(), list_docs(), search(), run(), read_file()],
+            Self::Full => {
+                vec![load(), select_docs(), list_docs(), search(), run(on_host), read_file()]
+            }
             Self::Knowledge => vec![load(), select_docs(), list_docs(), search(), read_file()],
             Self::Single => vec![skill(catalog)],
-            Self::Files => vec![read(), exec(), process()],
+            Self::Files => vec![read(), exec(on_host), process()],
         }
     }
 }
@@ -120,10 +122,16 @@ fn search() -> ToolSpec {
     )
 }
 
-fn run() -> ToolSpec {
+fn run(on_host: bool) -> ToolSpec {
+    let description = if on_host {
+        "Run a command of a loaded skill on the user's machine. Each is judged first, and the user may be asked: write \
+         plain commands without variables, globs and substitutions."
+    } else {
+        "Run a shell command of a loaded skill in its sandbox."
+    };
     spec(
         name::RUN,
-        "Run a shell command of a loaded skill in its sandbox.",
+        description,
         object(
             &json!({
                 "skill": { "type": "string" },
@@ -205,10 +213,16 @@ fn read() -> ToolSpec {
     )
 }
 
-fn exec() -> ToolSpec {
+fn exec(on_host: bool) -> ToolSpec {
+    let description = if on_host {
+        "Run a command on the user's machine. Each is judged first, and the user may be asked: write plain commands \
+         without variables, globs and substitutions. It starts in your own folder."
+    } else {
+        "Run a shell command in the sandbox. It starts where skills/ is, to read, and work/ and out/, to write."
+    };
     spec(
         name::EXEC,
-        "Run a shell command in the sandbox. It starts where skills/ is, to read, and work/ and out/, to write.",
+        description,
         object(
             &json!({
                 "command": { "type": "string" },
@@ -248,13 +262,18 @@ mod tests {
     #[test]
     fn the_tools_of_each_set_are_an_interface() {
         for set in [ToolSet::Full, ToolSet::Single, ToolSet::Files] {
-            for spec in set.specs("- pdf: Reads PDF files.") {
+            for spec in set.specs("- pdf: Reads PDF files.", false) {
                 let json = serde_json::to_string_pretty(&spec).unwrap();
                 insta::assert_snapshot!(format!("tool_{}", spec.name), json);
             }
         }
+        for (set, tool) in [(ToolSet::Full, name::RUN), (ToolSet::Files, name::EXEC)] {
+            let specs = set.specs("", true);
+            let spec = specs.iter().find(|spec| spec.name == tool).map(|spec| &spec.description);
+            insta::assert_snapshot!(format!("tool_{tool}_on_host"), spec.unwrap());
+        }
         let without_runs: Vec<String> =
-            ToolSet::Knowledge.specs("").into_iter().map(|spec| spec.name).collect();
+            ToolSet::Knowledge.specs("", false).into_iter().map(|spec| spec.name).collect();
         assert_eq!(
             without_runs,
             [name::LOAD, name::SELECT_DOCS, name::LIST_DOCS, name::SEARCH, name::READ_FILE]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use metier_agent::agent::{AgentSettings, Watcher, unwatched};
+use metier_agent::host::Host;
 use metier_agent::texts::StagedTexts;
 use metier_agent::{
     Agent, AgentError, Dispatch, Folders, Library, LibraryError, Outcome, Task, stop,
@@ -46,6 +47,10 @@ pub(crate) struct Bench {
     store: Arc<dyn SessionStore>,
     pub(crate) settings: AgentSettings,
     pub(crate) key: SessionKey,
+    /// Who decides about commands; they run on the host then.
+    pub(crate) host: Option<Host>,
+    /// Whether they do without.
+    pub(crate) is_on_host: bool,
 }
 
 /// What is left after a task.
@@ -63,6 +68,8 @@ impl Bench {
             store: Arc::new(MemoryStore::new()),
             settings: AgentSettings::default(),
             key: SessionKey::new("test", "ada", "one").expect("a key"),
+            host: None,
+            is_on_host: false,
         };
         bench.write(
             "pdf/SKILL.md",
@@ -108,6 +115,11 @@ impl Bench {
         fs::write(path, text).expect("its text");
     }
 
+    /// Where a file below the skills is.
+    pub(crate) fn skill_file(&self, path: &str) -> String {
+        self.skills.join(path).display().to_string()
+    }
+
     /// Removes a file below the skills.
     pub(crate) fn forget(&self, path: &str) {
         fs::remove_file(self.folder.path().join("skills").join(path)).expect("it was there");
@@ -133,7 +145,10 @@ impl Bench {
         let runner = Runner {
             workspaces: workspaces.clone(),
             artifacts: Arc::new(Artifacts::new()),
-            executor: LocalExecutor::Sandbox(firmness).into(),
+            executor: match self.is_on_host || self.host.is_some() {
+                true => LocalExecutor::Host.into(),
+                false => LocalExecutor::Sandbox(firmness).into(),
+            },
         };
         Agent {
             name: "default".to_owned(),
@@ -144,7 +159,7 @@ impl Bench {
             texts: Arc::new(StagedTexts::new(workspaces)),
             programs: Arc::new(Interactive::new(runner.clone(), InteractiveOptions::default())),
             runner,
-            host: None,
+            host: self.host.clone(),
             settings: self.settings.clone(),
         }
     }

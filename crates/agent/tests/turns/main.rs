@@ -6,6 +6,7 @@ mod bench;
 mod chance;
 mod direct;
 mod flows;
+mod host;
 mod lasting;
 mod offline;
 mod prefix;
@@ -25,6 +26,7 @@ fn main() {
         chance::TESTS,
         direct::TESTS,
         flows::TESTS,
+        host::TESTS,
         lasting::TESTS,
         offline::TESTS,
         prefix::TESTS,

@@ -111,7 +111,7 @@ fn single() -> Result<(), Failed> {
 
 fn locations() -> Result<(), Failed> {
     let bench = with(ToolSet::Files);
-    let place = location("pdf");
+    let place = location("pdf", None);
     let exec = |command: &str| ("exec", json!({ "command": command }));
     let read = |path: &str| ("read", json!({ "path": path }));
     let script = [

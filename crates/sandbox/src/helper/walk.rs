@@ -63,11 +63,7 @@ fn prepare<'a>(program: &Program, walk: &'a Walk) -> Result<Vec<Ready<'a>>, Fail
         let programs = step.programs.iter().map(|walked| {
             Prospect::new(program, walked).or_fail(Stage::Program, walked.executable.display())
         });
-        let programs: Vec<_> = programs.collect::<Result<_, _>>()?;
-        if programs.is_empty() {
-            return Err(invalid()).or_fail(Stage::Program, "");
-        }
-        Ok(Ready { joint: step.joint, programs })
+        Ok(Ready { joint: step.joint, programs: programs.collect::<Result<_, _>>()? })
     });
     let steps: Vec<_> = steps.collect::<Result<_, _>>()?;
     if steps.is_empty() { Err(invalid()).or_fail(Stage::Program, "") } else { Ok(steps) }
@@ -94,6 +90,7 @@ impl Walker<'_> {
             }
             let is_last = index + 1 == steps.len();
             status = match &programs[..] {
+                [] => 0,
                 [only] if is_last && only.walked.redirections.is_empty() => {
                     return self.become_last(only);
                 }

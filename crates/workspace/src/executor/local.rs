@@ -11,7 +11,7 @@ use metier_sandbox::{
 use tokio::runtime::Handle;
 
 use super::{ExecuteError, Executed, Execution, Firmness, Network, StagedTree, VIEW, Watch};
-use crate::layout::{WRITABLE, venv};
+use crate::layout::{WRITABLE, Workspace, venv};
 use crate::manner::Manner;
 use crate::proxy::{Proxy, ProxyOptions, Refusal};
 use crate::request::Confinement;
@@ -71,7 +71,7 @@ fn execute_at(
     let root = execution.workspace.root();
     let view = if level == Level::Full { PathBuf::from(VIEW) } else { root.to_owned() };
     if level != Level::Full {
-        copy_trees(execution)?;
+        copy_trees(&execution.workspace, &execution.staged)?;
     }
     if level == Level::Landlock
         && let Some(folder) = way::open(root)?
@@ -200,12 +200,11 @@ fn policy(level: Level, execution: &Execution, view: &Path) -> Policy {
 }
 
 /// Puts copies of the staged trees into the workspace, where they are not mounted.
-fn copy_trees(execution: &Execution) -> Result<(), ExecuteError> {
-    let workspace = &execution.workspace;
+pub(super) fn copy_trees(workspace: &Workspace, staged: &[StagedTree]) -> std::io::Result<()> {
     let _lock = workspace.lock()?;
     let mut metadata = workspace.metadata()?;
     let mut changed = false;
-    for StagedTree { folder, digest, content } in &execution.staged {
+    for StagedTree { folder, digest, content } in staged {
         let target = workspace.root().join("skills").join(folder);
         if metadata.skills.get(folder) != Some(digest) || !target.is_dir() {
             copy_staged(content, &target)?;

@@ -43,8 +43,13 @@ impl Executor {
         }
     }
 
+    /// Puts trees where programs of the host find them.
+    pub(crate) fn place(workspace: &Workspace, staged: &[StagedTree]) -> std::io::Result<()> {
+        local::copy_trees(workspace, staged)
+    }
+
     /// Whether programs see the host's files under their own paths.
-    pub(crate) fn sees_host(&self) -> bool {
+    pub fn sees_host(&self) -> bool {
         matches!(self, Self::Local(LocalExecutor::Host))
     }
 

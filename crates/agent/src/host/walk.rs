@@ -1,0 +1,110 @@
+//! From a plan that was allowed to what is run: everything in it pinned to the state in which it was judged.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use metier_approval::{
+    Action, Approved, Descriptor as Judgedly, Executable, FileFact, Joint as Joined, Judged,
+    Redirection, Simple, Target,
+};
+use metier_sandbox::{Descriptor, Joint, Pin, To, Walk, WalkStep, Walked};
+
+/// The programs of a plan, as they are run.
+pub(super) fn of_plan(approved: &Approved) -> Walk {
+    let mut judged = approved.programs.iter();
+    let steps = approved.plan.steps.iter().map(|step| {
+        let programs = match &step.action {
+            // Every program knows its folder.
+            Action::Enter(_) => Vec::new(),
+            Action::Run(commands) => {
+                commands.iter().zip(&mut judged).map(|(simple, it)| walked(simple, it)).collect()
+            }
+        };
+        WalkStep { joint: joint(step.joint), programs }
+    });
+    Walk { steps: steps.collect() }
+}
+
+/// A text that is given to a shell.
+pub(super) fn of_text(shell: &Executable, text: &str, directory: &FileFact) -> Walk {
+    let name = shell.path.file_name().unwrap_or_default().to_owned();
+    let program = Walked {
+        executable: shell.file.real.clone(),
+        arguments: vec![name, "-c".into(), text.into()],
+        environment: Vec::new(),
+        directory: directory.real.clone(),
+        redirections: Vec::new(),
+        pins: vec![file(&shell.file), folder(directory)],
+    };
+    Walk { steps: vec![WalkStep { joint: Joint::Always, programs: vec![program] }] }
+}
+
+fn walked(simple: &Simple, judged: &Judged) -> Walked {
+    let mut arguments: Vec<OsString> = simple.words.iter().map(OsString::from).collect();
+    // What a wrapper starts is what was judged, wherever its own search would lead.
+    for (place, inner) in &judged.inner {
+        if let Some(argument) = arguments.get_mut(*place) {
+            *argument = inner.file.real.clone().into();
+        }
+    }
+    let programs = judged.inner.iter().map(|(_, inner)| &inner.file);
+    let files = [&judged.program.file].into_iter().chain(programs).chain(&judged.scripts);
+    let pins = files.map(file).chain([folder(&judged.directory)]);
+    let directory = &judged.directory.real;
+    Walked {
+        executable: judged.program.file.real.clone(),
+        arguments,
+        environment: simple.variables.iter().map(|(name, it)| (name.into(), it.into())).collect(),
+        directory: directory.clone(),
+        redirections: simple.redirections.iter().map(|it| redirection(it, directory)).collect(),
+        pins: pins.collect(),
+    }
+}
+
+fn redirection(redirection: &Redirection, directory: &Path) -> (Descriptor, To) {
+    let to = match &redirection.target {
+        Target::Nothing => To::Nothing,
+        Target::Same(other) => To::Same(descriptor(*other)),
+        Target::Read(path) => To::Read(directory.join(path)),
+        Target::Write(path) => To::Write(directory.join(path)),
+        Target::Append(path) => To::Append(directory.join(path)),
+    };
+    (descriptor(redirection.descriptor), to)
+}
+
+fn descriptor(descriptor: Judgedly) -> Descriptor {
+    match descriptor {
+        Judgedly::Input => Descriptor::Input,
+        Judgedly::Output => Descriptor::Output,
+        Judgedly::Error => Descriptor::Error,
+    }
+}
+
+fn joint(joint: Joined) -> Joint {
+    match joint {
+        Joined::Always => Joint::Always,
+        Joined::Success => Joint::Success,
+        Joined::Failure => Joint::Failure,
+    }
+}
+
+fn file(fact: &FileFact) -> Pin {
+    pin(fact, false)
+}
+
+fn folder(fact: &FileFact) -> Pin {
+    pin(fact, true)
+}
+
+fn pin(fact: &FileFact, is_folder: bool) -> Pin {
+    let it = fact.identity;
+    Pin {
+        path: fact.real.clone(),
+        device: it.device,
+        inode: it.inode,
+        size: it.size,
+        modified_ns: it.modified,
+        changed_ns: it.changed,
+        is_folder,
+    }
+}

@@ -52,6 +52,9 @@ pub(crate) struct AgentArgs {
     /// Show all that tools answered, not only a line for each call
     #[arg(long)]
     pub details: bool,
+    /// A program that commands on the host may run without asking, and a regular expression for its arguments
+    #[arg(long, value_name = "PATTERN")]
+    pub yes_to: Vec<String>,
     /// Where the text of a loaded skill goes
     #[arg(long, value_name = "PLACE", value_parser = ["tool_result", "system"])]
     pub placement: Option<String>,

@@ -159,6 +159,17 @@ impl Output {
         let _closed = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
     }
 
+    /// Asks a person something on standard error, where what they type follows.
+    pub(crate) fn ask(&self, text: &str) {
+        let mut stream = io::stderr().lock();
+        let _closed = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+    }
+
+    /// Says something that a person must see, quiet or not.
+    pub(crate) fn insist(&self, text: &str) {
+        self.stderr(text);
+    }
+
     /// Says something that is not the answer.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet {

@@ -78,6 +78,13 @@ impl Status {
         say();
     }
 
+    /// Takes the line away until there is something to say again.
+    pub(crate) fn rest(&self) {
+        let mut line = lock(&self.line);
+        line.erase();
+        line.text.clear();
+    }
+
     /// Takes the line away for good.
     pub(crate) fn end(&self) {
         if let Some(ticker) = &self.ticker {

@@ -14,7 +14,7 @@ use rustyline::{ColorMode, CompletionType, Config, Helper};
 
 use super::files;
 use super::lines::{Line, PROMPT, goes_on};
-use super::names::Names;
+use crate::commands::turn::names::Names;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{style, styled};

@@ -8,7 +8,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::editor::Editor;
-use super::names::Names;
+use crate::commands::turn::names::Names;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::Output;

@@ -6,7 +6,6 @@
 mod editor;
 mod files;
 mod lines;
-mod names;
 mod orders;
 mod talk;
 mod words;

@@ -4,12 +4,12 @@ use metier_agent::Library;
 use metier_skill::library::Entry;
 use metier_skill::search::SkillIndex;
 
-use super::names::{Names, ORDERS};
 use super::talk::Chat;
 use super::words::Order;
 use crate::args::UsageArgs;
 use crate::commands::sessions::show_usage;
 use crate::commands::turn::attach;
+use crate::commands::turn::names::{Names, ORDERS};
 use crate::failure::Failure;
 use crate::output::{Align, Column, Table, counted, plain, style};
 use crate::runs::new_session;

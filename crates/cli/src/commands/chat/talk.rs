@@ -6,11 +6,11 @@ use metier_agent::{Agent, Ending, Library, Outcome};
 use metier_workspace::SessionKey as WorkspaceKey;
 use tokio::runtime::{Builder, Runtime};
 
-use super::names::Names;
-use super::words::Message;
 use crate::args::AgentArgs;
 use crate::commands::turn::attach::Attached;
 use crate::commands::turn::conduct::{Ask, conduct, tell_what_stays};
+use crate::commands::turn::message::Message;
+use crate::commands::turn::names::Names;
 use crate::commands::turn::progress::Progress;
 use crate::commands::turn::report;
 use crate::context::Context;
@@ -74,9 +74,6 @@ impl<'a> Chat<'a> {
 
     /// Lets the model answer a message; says whether it did. What went wrong has been told.
     pub(super) fn say(&mut self, message: Message) -> bool {
-        if let Some(skill) = &message.called {
-            self.tell_of_dispatch(skill);
-        }
         let progress =
             Arc::new(Progress::begin(self.context, &self.agent.model_name, self.arguments.details));
         let result = self.turn(message, &progress);
@@ -84,13 +81,16 @@ impl<'a> Chat<'a> {
         self.skills.save();
         let is_good = match &result {
             Ok((outcome, place)) => {
-                if !progress.is_live() {
-                    self.context.output.answer(&outcome.text);
+                let commanded = report::commanded(outcome);
+                match &commanded {
+                    Some(command) => self.context.output.print(&command.text),
+                    None if progress.is_live() => {}
+                    None => self.context.output.answer(&outcome.text),
                 }
                 // They are part of the session now.
                 self.files.clear();
                 self.report(outcome, place);
-                outcome.ending == Ending::Answered
+                outcome.ending == Ending::Answered && commanded.is_none_or(|it| it.is_good)
             }
             Err(failure) => {
                 self.context.output.failure(failure);
@@ -130,19 +130,6 @@ impl<'a> Chat<'a> {
         }
     }
 
-    /// Says what a command of a skill asks for and does not get.
-    fn tell_of_dispatch(&self, skill: &str) {
-        let snapshot = self.skills.snapshot();
-        let entry = snapshot.find(skill);
-        if let Some(dispatch) = entry.and_then(|it| it.manifest.invocation.dispatch.as_ref()) {
-            let text = format!(
-                "`{skill}` wants its command to call the tool `{}`, which is not done: the skill is loaded and the model asked",
-                dispatch.tool
-            );
-            self.context.output.note(style::WARN, "note: ", &text);
-        }
-    }
-
     fn turn(
         &mut self,
         message: Message,
@@ -150,7 +137,7 @@ impl<'a> Chat<'a> {
     ) -> Result<(Outcome, WorkspaceKey), Failure> {
         let key = session_key(&self.session)?;
         let is_known = self.compared.as_ref() == Some(&self.session);
-        let ask = Ask { text: message.text, files: &self.files, loads: message.loads };
+        let ask = Ask { message, files: &self.files };
         let result = self.runtime.block_on(async {
             if !is_known {
                 tell_what_stays(self.context, self.arguments, &self.agent, &key).await?;

@@ -1,6 +1,7 @@
 //! What a line of a chat means.
 
-use super::names::{EXIT, Names, is_of_name};
+use crate::commands::turn::message::{Message, command_in, first_word};
+use crate::commands::turn::names::{EXIT, Names};
 
 /// What a person said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,17 +24,6 @@ pub(super) enum Said {
         /// The one that comes closest.
         nearest: Option<String>,
     },
-}
-
-/// Something for the model.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Message {
-    /// The words.
-    pub text: String,
-    /// Skills to load for it.
-    pub loads: Vec<String>,
-    /// The one of them whose command it began with.
-    pub called: Option<String>,
 }
 
 /// Something for the chat itself.
@@ -63,13 +53,8 @@ pub(super) fn read(line: &str, names: &Names) -> Said {
     if line.is_empty() {
         return Said::Nothing;
     }
-    let (word, rest) = match line.split_once(char::is_whitespace) {
-        Some((word, rest)) => (word, rest.trim()),
-        None => (line, ""),
-    };
-    let Some(word) = word.strip_prefix('/').filter(|it| it.chars().all(is_of_name)) else {
-        let (text, loads) = (line.to_owned(), named_in(line, names));
-        return Said::Message(Message { text, loads, called: None });
+    let Some((word, rest)) = command_in(line) else {
+        return Said::Message(Message::of(line, names));
     };
     let given = || Some(rest.to_owned()).filter(|it| !it.is_empty());
     Said::Order(match word {
@@ -85,8 +70,8 @@ pub(super) fn read(line: &str, names: &Names) -> Said {
         "usage" => Order::Usage,
         "quit" | EXIT => Order::Quit,
         "skill" => {
-            let (skill, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-            return called(skill, rest.trim(), names);
+            let (skill, rest) = first_word(rest);
+            return called(skill, rest, names);
         }
         _ => return called(word, rest, names),
     })
@@ -94,34 +79,13 @@ pub(super) fn read(line: &str, names: &Names) -> Said {
 
 /// A skill that is called by its command.
 fn called(word: &str, rest: &str, names: &Names) -> Said {
-    let Some(skill) = names.skill(word) else {
-        let nearest = names.nearest(word).map(str::to_owned);
-        return Said::Unknown { word: word.to_owned(), nearest };
-    };
-    let mut loads = vec![skill.to_owned()];
-    loads.extend(named_in(rest, names).into_iter().filter(|it| it != skill));
-    let text = match rest {
-        "" => format!("Use the skill `{skill}`."),
-        rest => format!("Use the skill `{skill}`.\n\n{rest}"),
-    };
-    Said::Message(Message { text, loads, called: Some(skill.to_owned()) })
-}
-
-/// Skills that are named with a `$` in a text. Everything else with a `$` is text.
-fn named_in(text: &str, names: &Names) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for (at, _) in text.match_indices('$') {
-        if text[..at].ends_with(is_of_name) {
-            continue;
-        }
-        let rest = &text[at + 1..];
-        let name = &rest[..rest.find(|it| !is_of_name(it)).unwrap_or(rest.len())];
-        let skill = names.exactly(name);
-        if let Some(skill) = skill.filter(|skill| !found.iter().any(|it| it == skill)) {
-            found.push(skill.to_owned());
+    match Message::calling(word, rest, names) {
+        Some(message) => Said::Message(message),
+        None => {
+            let nearest = names.nearest(word).map(str::to_owned);
+            Said::Unknown { word: word.to_owned(), nearest }
         }
     }
-    found
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ use metier_agent::{Ending, Library, Progress as Step};
 
 use super::turn::attach;
 use super::turn::conduct::{Ask, conduct, tell_what_stays};
+use super::turn::message::{Message, command_in, first_word};
+use super::turn::names::{Names, is_order};
 use super::turn::progress::Progress;
 use super::turn::report::{self, Done};
 use crate::args::RunArgs;
@@ -30,6 +32,7 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
     if !arguments.json {
         context.report(&skills.snapshot().problems);
     }
+    let message = said(&arguments.task, &Names::of(&skills.snapshot()))?;
     let agent = context.agent(&arguments.agent, Arc::clone(&skills))?;
     // What runs left behind whose metier was killed.
     metier_sandbox::remove_leftovers();
@@ -38,7 +41,7 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
     let watcher = if arguments.json { as_json(context) } else { progress.watcher() };
     let result = block_on(async {
         tell_what_stays(context, &arguments.agent, &agent, &key).await?;
-        let ask = Ask { text: arguments.task.clone(), files: &files, loads: Vec::new() };
+        let ask = Ask { message, files: &files };
         conduct(&agent, &key, ask, watcher).await
     });
     progress.end();
@@ -48,11 +51,14 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
             context.output.note(style::DIM, "session ", &session);
         }
     })?;
+    let commanded = report::commanded(&outcome);
     if arguments.json {
         report::why_without_answer(context, &outcome);
     } else {
-        if !progress.is_live() {
-            context.output.answer(&outcome.text);
+        match &commanded {
+            Some(command) => context.output.print(&command.text),
+            None if progress.is_live() => {}
+            None => context.output.answer(&outcome.text),
         }
         // What there is to say does not depend on it.
         let workspace = agent.runner.workspaces.workspace(&place).ok();
@@ -68,9 +74,27 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
     let workspaces = &agent.runner.workspaces;
     let _removed = workspaces.remove_unused_daily(context.workspace_ttl(), PATIENCE);
     Ok(match outcome.ending {
-        Ending::Answered => OK,
+        Ending::Answered if commanded.is_none_or(|it| it.is_good) => OK,
         Ending::Stopped => INTERRUPTED,
         _ => FAILED,
+    })
+}
+
+/// What a task says: `/NAME` calls a skill, as in a chat.
+fn said(task: &str, names: &Names) -> Result<Message, Failure> {
+    let task = task.trim();
+    let Some((word, rest)) = command_in(task) else { return Ok(Message::of(task, names)) };
+    let (word, rest) = if word == "skill" { first_word(rest) } else { (word, rest) };
+    if let Some(message) = Message::calling(word, rest, names) {
+        return Ok(message);
+    }
+    if is_order(word) {
+        return Err(Failure::usage(format!("`/{word}` is a command of `metier chat`")));
+    }
+    let failure = Failure::usage(format!("there is no skill that `/{word}` calls"));
+    Err(match names.nearest_skill(word) {
+        Some(nearest) => failure.hint(format!("did you mean `/{nearest}`?")),
+        None => failure.hint("`metier skills list` shows the skills"),
     })
 }
 

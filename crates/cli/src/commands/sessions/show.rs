@@ -1,14 +1,14 @@
 //! `metier sessions show`.
 
-use metier_agent::fence;
+use metier_agent::{dispatch, fence};
 use metier_session::content::{
-    AssistantMessage, Call, Part, StateUpdate, ToolResponse, UserMessage,
+    Approval, AssistantMessage, Call, Part, StateUpdate, ToolResponse, UserMessage,
 };
 use metier_session::{Content, Event, all_events};
 use serde_json::{Value, json};
 
 use super::{find, is_of_exec_alone, store};
-use crate::commands::turn::calls::{Line, coded, details, happened};
+use crate::commands::turn::calls::{Line, coded, commanded, decided, details, happened};
 use crate::context::Context;
 use crate::failure::{Failure, OK};
 use crate::output::{plain, plain_block, style, styled};
@@ -74,6 +74,17 @@ impl<'a> Story<'a> {
             }
             Content::ToolResponse(response) => self.answered(response),
             Content::StateUpdate(update) if update.cause == fence::CAUSE => self.ran_code(update),
+            Content::StateUpdate(update) if update.cause == dispatch::CAUSE => {
+                let tool = update.extra.get("tool").and_then(Value::as_str).unwrap_or_default();
+                let call = Call { name: tool.to_owned(), ..Call::default() };
+                let result = update.extra.get(fence::STRUCTURED).cloned().unwrap_or_default();
+                let text = update.text.as_deref().unwrap_or_default();
+                self.happened(&commanded(&call, update), text, &result)
+            }
+            Content::Approval(approval) => match decided(approval) {
+                Some(it) => self.happened(&[it], "", &Value::Null),
+                None => line("asked", &question(approval)),
+            },
             Content::StateUpdate(update) => {
                 line("note", update.text.as_deref().unwrap_or(&update.cause))
             }
@@ -116,6 +127,12 @@ impl<'a> Story<'a> {
         }
         told
     }
+}
+
+/// What a person was asked, on one line.
+fn question(approval: &Approval) -> String {
+    let lines = approval.request.get("command").and_then(Value::as_array).into_iter().flatten();
+    lines.filter_map(Value::as_str).collect::<Vec<_>>().join("; ")
 }
 
 /// The code of a reply as the call that it was not.

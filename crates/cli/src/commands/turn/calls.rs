@@ -3,7 +3,7 @@
 use anstyle::Style;
 use metier_agent::fence;
 use metier_agent::tools::specs::name;
-use metier_session::content::{Call, StateUpdate, ToolResponse};
+use metier_session::content::{Approval, Call, StateUpdate, ToolResponse};
 use serde_json::Value;
 
 use crate::output::style;
@@ -54,6 +54,7 @@ pub(in crate::commands) fn happened(call: &Call, response: &ToolResponse) -> Vec
     let text = |field: &str| arguments.get(field).and_then(Value::as_str).unwrap_or_default();
     match call.name.as_str() {
         name::RUN | name::EXEC => ran(&arguments, &response.structured),
+        name::PROCESS => line(style::DIM, "process ", text("action")),
         name::SELECT_DOCS | name::LIST_DOCS => line(style::DIM, "docs ", text("skill")),
         name::SEARCH => line(style::DIM, "searched ", text("query")),
         name::READ_FILE | name::READ => {
@@ -66,8 +67,38 @@ pub(in crate::commands) fn happened(call: &Call, response: &ToolResponse) -> Vec
     }
 }
 
+/// What came of a command that a person gave to a tool.
+pub(in crate::commands) fn commanded(call: &Call, update: &StateUpdate) -> Vec<Line> {
+    let is_error = update.extra.get("is_error").and_then(Value::as_bool).unwrap_or_default();
+    let response = ToolResponse {
+        text: update.text.clone().unwrap_or_default(),
+        is_error,
+        structured: update.extra.get(fence::STRUCTURED).cloned().unwrap_or_default(),
+        ..ToolResponse::default()
+    };
+    happened(call, &response)
+}
+
+/// What a person decided about a command; none of a question.
+pub(in crate::commands) fn decided(approval: &Approval) -> Option<Line> {
+    let answer = approval.decision.get("answer")?.as_str()?;
+    let (style, text) = match answer {
+        "once" => (style::GOOD, "allowed once"),
+        "always" => (style::GOOD, "allowed for good"),
+        "deny" => (style::WARN, "not allowed"),
+        _ => (style::WARN, "nobody could be asked"),
+    };
+    let rest = approval.decision.get("not_kept").and_then(Value::as_str);
+    let rest = rest.map(|why| format!("; it could not be kept: {why}")).unwrap_or_default();
+    Some(Line { style, word: "approval: ", text: format!("{text}{rest}") })
+}
+
 /// How a command went: one line if well, else also what it complained about.
 fn ran(arguments: &Value, result: &Value) -> Vec<Line> {
+    if result.get("status").and_then(Value::as_str) == Some("running") {
+        let text = command_of(arguments);
+        return vec![Line { style: style::GOOD, word: "runs ", text }];
+    }
     let number = |field: &str| result.get(field).and_then(Value::as_i64);
     let is = |field: &str| result.get(field).and_then(Value::as_bool).unwrap_or_default();
     let (style, ending) = match (number("exit_code"), number("signal")) {

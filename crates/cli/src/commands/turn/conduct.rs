@@ -1,13 +1,14 @@
 //! A turn from its beginning to its end, the same for `run` and `chat`.
 
 use metier_agent::agent::Watcher;
-use metier_agent::{Agent, LoadRequest, Outcome, Stopper, Task, prompt, stop};
+use metier_agent::{Agent, Dispatch, LoadRequest, Outcome, Stopper, Task, prompt, stop};
 use metier_session::{Opening, SessionKey};
 use metier_workspace::SessionKey as WorkspaceKey;
 use serde::Serialize;
 use tokio::task::JoinHandle;
 
 use super::attach::{self, Attached};
+use super::message::{Called, Message};
 use crate::args::AgentArgs;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -16,12 +17,10 @@ use crate::sessions;
 
 /// What somebody asks for.
 pub(in crate::commands) struct Ask<'a> {
-    /// The words.
-    pub text: String,
+    /// The words, and the skills they name.
+    pub message: Message,
     /// Files that belong to them.
     pub files: &'a [Attached],
-    /// Skills to load first.
-    pub loads: Vec<String>,
 }
 
 /// Has an agent do it in a session, which is begun if need be; Ctrl-C stops it.
@@ -38,14 +37,33 @@ pub(in crate::commands) async fn conduct(
     let workspaces = &agent.runner.workspaces;
     let place = sessions::begin(&*agent.sessions, workspaces, key).await?;
     let attachments = attach::upload(ask.files, &workspaces.workspace(&place)?)?;
-    let loads = ask.loads.into_iter();
-    let loads = loads.map(|skill| LoadRequest { skill, ..LoadRequest::default() }).collect();
-    let task = Task { text: ask.text, attachments, loads };
     let (stopper, stop) = stop();
     let interrupt = stop_on_interrupt(stopper);
-    let outcome = agent.run(key, task, watcher, &stop).await;
+    let outcome = match dispatched(agent, &ask.message) {
+        Some(dispatch) => agent.dispatch(key, dispatch, watcher, &stop).await,
+        None => {
+            let Message { text, loads, .. } = ask.message;
+            let load = |skill| LoadRequest { skill, ..LoadRequest::default() };
+            let task = Task { text, attachments, loads: loads.into_iter().map(load).collect() };
+            agent.run(key, task, watcher, &stop).await
+        }
+    };
     interrupt.abort();
     Ok((outcome?, place))
+}
+
+/// What is for a tool, because the skill that was called says so.
+fn dispatched(agent: &Agent, message: &Message) -> Option<Dispatch> {
+    let Called { skill, command, rest } = message.called.as_ref()?;
+    let snapshot = agent.library.snapshot();
+    let dispatch = snapshot.find(skill)?.manifest.invocation.dispatch.as_ref()?;
+    Some(Dispatch {
+        text: format!("/{command} {rest}").trim_end().to_owned(),
+        command: command.clone(),
+        skill: skill.clone(),
+        tool: dispatch.tool.clone(),
+        arguments: rest.clone(),
+    })
 }
 
 /// Ctrl-C ends the turn; the session keeps what happened.

@@ -4,6 +4,8 @@
 pub(super) mod attach;
 pub(super) mod calls;
 pub(super) mod conduct;
+pub(super) mod message;
+pub(super) mod names;
 pub(super) mod progress;
 pub(super) mod report;
 mod speech;

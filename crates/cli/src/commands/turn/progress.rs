@@ -6,12 +6,12 @@ use std::io::{self, IsTerminal};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use metier_agent::agent::Watcher;
-use metier_agent::fence;
 use metier_agent::{Progress as Step, agent};
+use metier_agent::{dispatch, fence};
 use metier_session::content::{AssistantMessage, Call};
 use metier_session::{Content, Event};
 
-use super::calls::{Line, coded, details, doing, happened};
+use super::calls::{Line, coded, commanded, decided, details, doing, happened};
 use super::speech::{Left, Speech};
 use crate::context::Context;
 use crate::output::{Output, Status, plain_block, style, styled};
@@ -144,6 +144,15 @@ impl Progress {
                 let result = update.extra.get(fence::STRUCTURED).cloned().unwrap_or_default();
                 self.say_all(&details(update.text.as_deref().unwrap_or_default(), &result));
             }
+            Content::StateUpdate(update) if update.cause == dispatch::CAUSE => {
+                let call = self.known().calls.remove(dispatch::CAUSE).unwrap_or_default();
+                commanded(&call, update).iter().for_each(|line| self.say(line));
+            }
+            Content::Approval(approval) => match decided(approval) {
+                Some(line) => self.say(&line),
+                // Whoever asks needs the terminal.
+                None => self.status.rest(),
+            },
             Content::Summary(_) => {
                 self.known().is_summary = false;
                 let text = "older turns, to make room".to_owned();

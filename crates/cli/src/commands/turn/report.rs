@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use metier_agent::{Ending, Outcome, fence};
+use metier_agent::{Ending, Outcome, dispatch, fence};
 use metier_session::{Content, Event};
 use serde::Deserialize;
 
+use super::calls::details;
 use crate::commands::files::{FileRow, table};
 use crate::context::Context;
-use crate::output::{plain, style, styled};
+use crate::output::{plain, plain_block, style, styled};
 
 /// How and where a task was done.
 pub(in crate::commands) struct Done<'a> {
@@ -22,6 +23,28 @@ pub(in crate::commands) struct Done<'a> {
     pub model: &'a str,
     /// How long it took.
     pub took: Duration,
+}
+
+/// What came of a command that a person gave to a tool.
+pub(in crate::commands) struct Commanded {
+    /// What it printed, or what the tool said.
+    pub text: String,
+    /// Whether it did what it should.
+    pub is_good: bool,
+}
+
+/// What came of a command, if the turn was one.
+pub(in crate::commands) fn commanded(outcome: &Outcome) -> Option<Commanded> {
+    let update = outcome.events.iter().find_map(|event| match &event.content {
+        Content::StateUpdate(update) if update.cause == dispatch::CAUSE => Some(update),
+        _ => None,
+    })?;
+    let field = |name: &str| update.extra.get(name).cloned().unwrap_or_default();
+    let result = field(fence::STRUCTURED);
+    let failed = result.get("exit_code").is_some_and(|code| *code != 0);
+    let is_good = !failed && field("is_error") != true;
+    let text = details(update.text.as_deref().unwrap_or_default(), &result);
+    Some(Commanded { text: plain_block(text.trim_end()), is_good })
 }
 
 /// What of a run's result is told at the end.

@@ -41,6 +41,13 @@ pub(super) fn run_with(env: &TestEnv, model: &str, words: &[&str]) -> Outcome {
     env.run(fixed.iter().chain(words))
 }
 
+/// Says lines in a chat with the skills of the project and the script.
+pub(super) fn chat(env: &TestEnv, words: &[&str], input: &str) -> Outcome {
+    let fixed = ["chat", "--skills-dir", "skills", "--no-default-sources"];
+    let model = ["--model", "scripted/replies.jsonl"];
+    env.run_in(&env.project(), fixed.iter().chain(&model).chain(words), input)
+}
+
 /// The outcome without what differs from run to run.
 pub(super) fn steady(outcome: &Outcome) -> String {
     without_times(&outcome.to_string())

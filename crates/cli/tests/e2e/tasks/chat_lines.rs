@@ -4,14 +4,8 @@ use insta::assert_snapshot;
 use metier_testkit::{Outcome, TestEnv};
 use serde_json::json;
 
-use super::bench::{call, script, steady, with_skill};
+use super::bench::{call, chat, script, steady, with_skill};
 use crate::compact;
-
-fn chat(env: &TestEnv, words: &[&str], input: &str) -> Outcome {
-    let fixed = ["chat", "--skills-dir", "skills", "--no-default-sources"];
-    let model = ["--model", "scripted/replies.jsonl"];
-    env.run_in(&env.project(), fixed.iter().chain(&model).chain(words), input)
-}
 
 #[test]
 fn each_line_is_a_message_and_answers_are_all_there_is_on_standard_output() {

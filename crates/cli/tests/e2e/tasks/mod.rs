@@ -5,6 +5,7 @@ mod bench;
 mod breaks;
 mod chat;
 mod chat_lines;
+mod commands;
 mod databases;
 mod demo;
 mod errors;

@@ -4,16 +4,10 @@ use insta::assert_snapshot;
 use metier_testkit::{Outcome, Terminal, TestEnv};
 use serde_json::json;
 
-use super::bench::{call, run_scripted, script, with_skill};
+use super::bench::{call, chat, run_scripted, script, with_skill};
 use crate::{compact, run};
 
 /// A chat with the script, a line of input a message.
-fn chat(env: &TestEnv, words: &[&str], input: &str) -> Outcome {
-    let fixed = ["chat", "--skills-dir", "skills", "--no-default-sources"];
-    let model = ["--model", "scripted/replies.jsonl"];
-    env.run_in(&env.project(), fixed.iter().chain(&model).chain(words), input)
-}
-
 #[test]
 fn numbers_that_make_no_sense_are_refused_and_not_bent() {
     let env = with_skill();
@@ -124,26 +118,6 @@ fn what_is_wrong_with_the_skills_is_said_by_whoever_uses_them() {
     error: [PROJECT]/nowhere: there is no such folder [M080]
     error: there are no skills to measure with
     hint: `metier skills list` says why
-    ");
-}
-
-#[test]
-fn a_command_of_a_skill_that_wants_a_tool_is_said_to_load_the_skill() {
-    let env = with_skill();
-    script(&env, &[json!({ "text": "One." }), json!({ "text": "Two." })]);
-    env.write(
-        "project/skills/direct/SKILL.md",
-        "---\nname: direct\ndescription: Is direct.\ncommand-dispatch: tool\ncommand-tool: exec\n---\n\n# Direct\n",
-    );
-    assert_snapshot!(chat(&env, &["--session", "one"], "/direct now\nand $direct\n"), @"
-    exit 0
-    ----- stdout
-    One.
-    Two.
-    ----- stderr
-    note: `direct` wants its command to call the tool `exec`, which is not done: the skill is loaded and the model asked
-    loaded direct
-    session one · 2 messages
     ");
 }
 

@@ -200,7 +200,12 @@ mod tests {
 
     fn executor(settings: &[(&str, Value)]) -> Result<Executor, Failure> {
         let folder = PathBuf::from("/nonexistent");
-        let environment = Environment { home: None, folder, variables: BTreeMap::new() };
+        let environment = Environment {
+            home: None,
+            folder: folder.clone(),
+            variables: BTreeMap::new(),
+            machine_settings: folder,
+        };
         let values = settings.iter().cloned();
         let values = values.map(|(name, value)| (name.to_owned(), (value, vec![Origin::Default])));
         let settings = Settings { values: values.collect(), ..Settings::default() };

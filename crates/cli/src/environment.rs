@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 
+/// Where the settings of a machine are.
+const MACHINE_SETTINGS: &str = "/etc/metier/config.toml";
+
 /// What the process was started with.
 #[derive(Clone, Debug)]
 pub(crate) struct Environment {
@@ -14,6 +17,8 @@ pub(crate) struct Environment {
     pub folder: PathBuf,
     /// Every variable that is text.
     pub variables: BTreeMap<String, String>,
+    /// The settings of whoever keeps this machine, which narrow those of everybody who uses it.
+    pub machine_settings: PathBuf,
 }
 
 impl Environment {
@@ -27,7 +32,8 @@ impl Environment {
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
         let home = variables.get("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-        Ok(Self { home, folder: env::current_dir()?, variables })
+        let machine_settings = PathBuf::from(MACHINE_SETTINGS);
+        Ok(Self { home, folder: env::current_dir()?, variables, machine_settings })
     }
 
     /// A variable that is set to something.

@@ -1,6 +1,7 @@
 //! The binary `metier`: arguments, then settings, then a command. The only place that prints.
 
 mod agents;
+mod approvals;
 mod archives;
 mod args;
 mod bundled;

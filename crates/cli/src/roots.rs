@@ -156,7 +156,7 @@ fn user_folders(environment: &Environment) -> impl Iterator<Item = PathBuf> {
 }
 
 /// The folder that is an agent's own.
-fn workspace(environment: &Environment, settings: &Settings, agent: &str) -> PathBuf {
+pub(crate) fn workspace(environment: &Environment, settings: &Settings, agent: &str) -> PathBuf {
     let state = environment.state();
     if let Some(named) = settings.text(&format!("agents.{agent}.workspace")) {
         return environment.expand(named, &state);

@@ -228,7 +228,8 @@ impl Context {
         })
     }
 
-    fn state_failure(&self, error: &io::Error) -> Failure {
+    /// Why the state directory is of no use.
+    pub(crate) fn state_failure(&self, error: &io::Error) -> Failure {
         let state = self.environment.state();
         Failure::new(format!("the state directory `{}` cannot be used: {error}", state.display()))
             .hint("set METIER_HOME to a folder that you can write to")

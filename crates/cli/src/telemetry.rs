@@ -32,6 +32,7 @@ fn name(command: &Command) -> Option<&'static str> {
         | Command::Validate { .. }
         | Command::ReadProperties { .. }
         | Command::ToPrompt { .. }
+        | Command::Approvals(_)
         | Command::Reference { .. } => None,
     }
 }

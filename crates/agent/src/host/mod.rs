@@ -1,6 +1,7 @@
 //! Commands on the host: judged one by one, asked about where nobody allowed them, run from their plan.
 
 mod approver;
+mod decisions;
 mod facts;
 mod gate;
 mod owners;
@@ -11,11 +12,12 @@ mod walk;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use metier_session::SessionRef;
+
 pub use approver::{Approver, Decision, Question};
+pub use decisions::{rule_of, take_decisions};
 pub use facts::Machine;
 pub(crate) use gate::{Gate, Permit, Wanted};
-
-use metier_session::SessionRef;
 
 use crate::agent::Agent;
 

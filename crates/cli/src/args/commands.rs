@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::args::{BenchArgs, ChatArgs, DemoArgs, RunArgs, SessionsArgs, UsageArgs};
+use crate::args::{ApprovalsArgs, BenchArgs, ChatArgs, DemoArgs, RunArgs, SessionsArgs, UsageArgs};
 
 /// A runtime for Agent Skills: find them, judge them, tell a model about them
 #[derive(Debug, Parser)]
@@ -64,6 +64,8 @@ pub(crate) enum Command {
     Sessions(SessionsArgs),
     /// Show the tokens that models read and wrote, by model and skill
     Usage(UsageArgs),
+    /// Decide what commands of a model may run on the host
+    Approvals(ApprovalsArgs),
     /// Run a command of a skill
     Exec(ExecArgs),
     /// Print a file of a session, an artifact or a skill

@@ -104,8 +104,12 @@ fn laboratory(context: &Context, folder: &Path) -> Result<Laboratory, Failure> {
     let state = folder.join("state").to_string_lossy().into_owned();
     let path = context.environment.variables.get("PATH").cloned().unwrap_or_default();
     let variables = [("METIER_HOME".to_owned(), state), ("PATH".to_owned(), path)];
-    let environment =
-        Environment { home: None, folder: folder.to_owned(), variables: variables.into() };
+    let environment = Environment {
+        home: None,
+        folder: folder.to_owned(),
+        variables: variables.into(),
+        machine_settings: folder.join("none"),
+    };
     let sources = SourceArgs {
         skills_dirs: vec![skills],
         no_default_sources: true,

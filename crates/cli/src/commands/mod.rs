@@ -1,5 +1,6 @@
 //! The commands. Each takes what it needs and returns an exit code.
 
+mod approvals;
 mod artifacts;
 mod bench;
 mod chat;
@@ -44,6 +45,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Usage(arguments) => sessions::usage(&arguments, context),
         Command::Bench(arguments) => bench::run(&arguments, context),
         Command::Demo(arguments) => demo::run(&arguments, context),
+        Command::Approvals(arguments) => approvals::run(&arguments, context),
         Command::Exec(arguments) => exec::run(&arguments, context),
         Command::Read(arguments) => read::run(&arguments, context),
         Command::Artifacts(arguments) => artifacts::run(&arguments, context),

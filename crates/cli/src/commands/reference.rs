@@ -95,7 +95,8 @@ fn settings() -> String {
         "# Settings\n\nMade by `cargo xtask docs` from the program itself.\n\n\
          Settings are read from `config.toml` in the state directory (`METIER_HOME`, else `~/.metier`), then \
          from environment variables, and last from `.metier/config.toml` of the project, from the root of the \
-         repository down to the working directory. A project can only narrow.\n\n\
+         repository down to the working directory. A project can only narrow. So can `/etc/metier/config.toml`, for \
+         everybody who uses the machine.\n\n\
          | setting | variable | default | in a project | meaning |\n|---|---|---|---|---|\n",
     );
     for key in KEYS {
@@ -127,6 +128,7 @@ fn kind_name(kind: Kind) -> &'static str {
         Kind::Secret => "secret",
         Kind::List | Kind::Globs => "list",
         Kind::Words => "word or list",
+        Kind::Choice(_) => "word",
     }
 }
 
@@ -135,6 +137,7 @@ fn narrowing_name(narrowing: Narrowing) -> &'static str {
         Narrowing::Never => "ignored",
         Narrowing::Off => "may switch off",
         Narrowing::Smaller => "may lower",
+        Narrowing::Tighter => "may tighten",
         Narrowing::Longer => "may add",
         Narrowing::Also => "must hold too",
     }

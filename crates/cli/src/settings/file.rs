@@ -155,6 +155,9 @@ fn convert(kind: Kind, value: &DeValue<'_>) -> Option<Value> {
         (Kind::Globs, value) => convert(Kind::List, value).filter(is_readable),
         (Kind::Words, DeValue::String(word)) => Some(Value::List(vec![word.to_string()])),
         (Kind::Words, value) => convert(Kind::List, value),
+        (Kind::Choice(choice), value) => {
+            text(value).filter(|word| choice.words.contains(&word.as_str())).map(Value::Text)
+        }
         _ => None,
     }
 }
@@ -174,6 +177,10 @@ pub(crate) fn parse_text(kind: Kind, text: &str) -> Option<Value> {
             text.split(',').map(str::trim).filter(|it| !it.is_empty()).map(Into::into).collect(),
         )),
         Kind::Globs => parse_text(Kind::List, text).filter(is_readable),
+        Kind::Choice(choice) => {
+            let word = text.trim();
+            choice.words.contains(&word).then(|| Value::Text(word.to_owned()))
+        }
     }
 }
 
@@ -190,6 +197,7 @@ pub(crate) fn wanted(kind: Kind) -> &'static str {
         Kind::List => "a list of texts",
         Kind::Words => "a word or a list of texts",
         Kind::Globs => "a list of names or globs of names",
+        Kind::Choice(choice) => choice.said,
     }
 }
 

@@ -35,7 +35,25 @@ pub(crate) enum Kind {
     Globs,
     /// A word, or a list of texts.
     Words,
+    /// One of some words.
+    Choice(&'static Choice),
 }
+
+/// Words of which a setting is one.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// The words, that which allows least first.
+    pub words: &'static [&'static str],
+    /// The same for people.
+    pub said: &'static str,
+}
+
+/// How much may run.
+const MODES: Choice =
+    Choice { words: &["deny", "allowlist", "full"], said: "`deny`, `allowlist` or `full`" };
+/// When a person is asked.
+const ASKING: Choice =
+    Choice { words: &["always", "on_miss", "off"], said: "`always`, `on_miss` or `off`" };
 
 /// What a project's own configuration may do with a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +64,8 @@ pub(crate) enum Narrowing {
     Off,
     /// Make it smaller.
     Smaller,
+    /// Choose a word that allows less.
+    Tighter,
     /// Add to a list of what is refused.
     Longer,
     /// Add a list that must hold too.
@@ -172,6 +192,76 @@ pub(crate) const KEYS: &[Key] = &[
         default: "\"none\"",
         narrowing: Narrowing::Never,
         help: "What network runs of one skill have; where it is not set, what `exec.network` says",
+    },
+    Key {
+        name: "skill_run.allowed_commands",
+        kind: Kind::List,
+        default: "[]",
+        narrowing: Narrowing::Also,
+        help: "The only commands that a model may run in skills, one plain command at a time and without a shell; empty allows all",
+    },
+    Key {
+        name: "skill_run.denied_commands",
+        kind: Kind::List,
+        default: "[]",
+        narrowing: Narrowing::Longer,
+        help: "Commands that a model may not run in skills, whoever allows them; if there are any, only one plain command runs at a time",
+    },
+    Key {
+        name: "approvals.mode",
+        kind: Kind::Choice(&MODES),
+        default: "\"allowlist\"",
+        narrowing: Narrowing::Tighter,
+        help: "Which commands of a model may run on the host: none with `deny`, those that somebody allowed with `allowlist`, all with `full`",
+    },
+    Key {
+        name: "approvals.ask",
+        kind: Kind::Choice(&ASKING),
+        default: "\"on_miss\"",
+        narrowing: Narrowing::Tighter,
+        help: "When a person is asked: before every command with `always`, before what nobody allowed with `on_miss`, never with `off`",
+    },
+    Key {
+        name: "approvals.ask_fallback",
+        kind: Kind::Choice(&MODES),
+        default: "\"deny\"",
+        narrowing: Narrowing::Tighter,
+        help: "The mode that holds when a person should be asked and nobody can answer",
+    },
+    Key {
+        name: "approvals.allow",
+        kind: Kind::List,
+        default: "[]",
+        narrowing: Narrowing::Never,
+        help: "Programs that may run, besides those of `metier approvals add`: names, or paths with `*`, `**` and `?`",
+    },
+    Key {
+        name: "approvals.safe_bins",
+        kind: Kind::List,
+        default: r#"["cut", "uniq", "head", "tail", "tr", "wc"]"#,
+        narrowing: Narrowing::Also,
+        help: "Filters that may run as far as they only read what is piped into them",
+    },
+    Key {
+        name: "approvals.trusted_dirs",
+        kind: Kind::List,
+        default: r#"["/bin", "/usr/bin", "/sbin", "/usr/sbin"]"#,
+        narrowing: Narrowing::Also,
+        help: "Folders whose programs are what their names say",
+    },
+    Key {
+        name: "approvals.auto_allow_skills",
+        kind: Kind::Switch,
+        default: "false",
+        narrowing: Narrowing::Off,
+        help: "Whether programs that the skills of an agent need or install may run",
+    },
+    Key {
+        name: "approvals.variables",
+        kind: Kind::List,
+        default: r#"["LANG", "LANGUAGE", "LC_*", "TZ", "TERM", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CI", "PYTHONUNBUFFERED"]"#,
+        narrowing: Narrowing::Also,
+        help: "Variables that a command may set for a program; `*` at the end stands for any ending",
     },
     Key {
         name: "exec.executor",
@@ -390,6 +480,27 @@ pub(crate) const KEYS: &[Key] = &[
         narrowing: Narrowing::Also,
         help: "Names or globs of the only skills an agent uses; empty allows all",
     },
+    Key {
+        name: "agents.*.approvals.mode",
+        kind: Kind::Choice(&MODES),
+        default: "\"\"",
+        narrowing: Narrowing::Tighter,
+        help: "What an agent may run, if that is less than `approvals.mode`",
+    },
+    Key {
+        name: "agents.*.approvals.ask",
+        kind: Kind::Choice(&ASKING),
+        default: "\"\"",
+        narrowing: Narrowing::Tighter,
+        help: "When a person is asked about commands of an agent, if that is more often than `approvals.ask`",
+    },
+    Key {
+        name: "agents.*.approvals.ask_fallback",
+        kind: Kind::Choice(&MODES),
+        default: "\"\"",
+        narrowing: Narrowing::Tighter,
+        help: "The mode of an agent when nobody can answer, if that is less than `approvals.ask_fallback`",
+    },
 ];
 
 impl Key {
@@ -412,9 +523,14 @@ impl Key {
         match self.kind {
             Kind::Switch => Value::Switch(self.default == "true"),
             Kind::Count => Value::Count(self.default.parse().unwrap_or_default()),
-            Kind::Text | Kind::Secret => Value::Text(self.default.trim_matches('"').to_owned()),
+            Kind::Text | Kind::Secret | Kind::Choice(_) => {
+                Value::Text(self.default.trim_matches('"').to_owned())
+            }
             Kind::Words => Value::List(vec![self.default.trim_matches('"').to_owned()]),
-            Kind::List | Kind::Globs => Value::List(Vec::new()),
+            // Lists of plain texts are the same in TOML and JSON.
+            Kind::List | Kind::Globs => {
+                Value::List(serde_json::from_str(self.default).unwrap_or_default())
+            }
         }
     }
 

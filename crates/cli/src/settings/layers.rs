@@ -1,4 +1,4 @@
-//! The layers: defaults, the person's file, projects (which only narrow), variables.
+//! The layers: defaults, the person's file, variables, then what only narrows: the machine's file, projects.
 
 use std::path::{Path, PathBuf};
 
@@ -8,14 +8,14 @@ use metier_skill::problem::Problem;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::settings::file::{self, Line, SettingsError, parse_text, wanted};
-use crate::settings::{KEYS, Key, Narrowing, Origin, Settings, Value, variable_name};
+use crate::settings::{Choice, KEYS, Key, Kind, Narrowing, Origin, Settings, Value, variable_name};
 
 /// Loads the settings. `projects` are folders of the project, the outermost first.
 ///
 /// # Errors
 ///
-/// When the person's own file or a variable cannot be understood. What is wrong in a project's file
-/// is a problem of that project, and leaves the rest in force.
+/// When the person's own file, that of the machine or a variable cannot be understood. What is wrong in a
+/// project's file is a problem of that project, and leaves the rest in force.
 pub(crate) fn load(
     environment: &Environment,
     projects: &[PathBuf],
@@ -27,6 +27,9 @@ pub(crate) fn load(
         settings.set(line.name, line.value, Origin::File { path, line: line.line });
     }
     settings.read_variables(environment)?;
+    for line in file::read(&environment.machine_settings)? {
+        settings.narrow_by_line(&environment.machine_settings, line?, "the machine's file");
+    }
     for project in projects {
         settings.narrow_by(&project.join(".metier/config.toml"));
     }
@@ -70,21 +73,41 @@ impl Settings {
             let line = match line {
                 Ok(line) => line,
                 Err(error) => {
-                    let message = format!("not taken from the project: {}", Failure::of(&error));
+                    let instead = self.close(path, &error);
+                    let why = Failure::of(&error);
+                    let message = format!("not taken from the project: {why}{instead}");
                     self.problems.push(Problem::new(Code::SettingIgnored, path, message));
                     continue;
                 }
             };
-            let origin = Origin::File { path: path.to_owned(), line: line.line };
-            let (name, at) = (line.name.clone(), line.line);
-            if !self.narrow(line, origin) {
-                let message = format!("`{name}` is not taken from a project");
-                let mut problem = Problem::new(Code::SettingIgnored, path, message)
-                    .help("a project's configuration can narrow what is allowed, never widen it");
-                problem.line = at;
-                self.problems.push(problem);
-            }
+            self.narrow_by_line(path, line, "a project");
         }
+    }
+
+    fn narrow_by_line(&mut self, path: &Path, line: Line, whose: &str) {
+        let origin = Origin::File { path: path.to_owned(), line: line.line };
+        let (name, at) = (line.name.clone(), line.line);
+        if !self.narrow(line, origin) {
+            let message = format!("`{name}` is not taken from {whose}");
+            let mut problem = Problem::new(Code::SettingIgnored, path, message)
+                .help("such a configuration can narrow what is allowed, never widen it");
+            problem.line = at;
+            self.problems.push(problem);
+        }
+    }
+
+    /// Of words that say how much is allowed, one that cannot be read allows the least. Says so.
+    fn close(&mut self, path: &Path, error: &SettingsError) -> String {
+        let SettingsError::WrongKind { name, .. } = error else { return String::new() };
+        let Some(Kind::Choice(Choice { words: [least, ..], .. })) =
+            Key::find(name).map(|key| key.kind)
+        else {
+            return String::new();
+        };
+        // The line is in the message.
+        let origin = Origin::File { path: path.to_owned(), line: 1 };
+        self.set(name.clone(), Value::Text((*least).to_owned()), origin);
+        format!("; it is `{least}` instead")
     }
 
     fn narrow(&mut self, line: Line, origin: Origin) -> bool {
@@ -102,6 +125,17 @@ impl Settings {
                 }
                 self.set(name, Value::Count(value), origin);
             }
+            (Narrowing::Tighter, Value::Text(word)) => {
+                let Kind::Choice(choice) = key.kind else { return false };
+                let place = |word: &str| choice.words.iter().position(|other| *other == word);
+                let default = key.default.trim_matches('"');
+                // Where there is no default, another setting says how much is allowed.
+                let ours = place(self.text(&name).unwrap_or(default)).unwrap_or(usize::MAX);
+                if place(&word).is_none_or(|theirs| theirs > ours) {
+                    return false;
+                }
+                self.set(name, Value::Text(word), origin);
+            }
             (Narrowing::Longer, Value::List(more)) => {
                 let mut list = self.list(&name).to_vec();
                 list.extend(more);
@@ -118,4 +152,136 @@ impl Settings {
 
 fn default_count(key: &Key) -> usize {
     key.default.parse().unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs;
+
+    use super::*;
+
+    /// The settings in force and what is said about them, for what the person, the machine and a project say.
+    fn in_force(person: &str, machine: &str, project: &str) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            path
+        };
+        write("state/config.toml", person);
+        write("project/.metier/config.toml", project);
+        let state = folder.path().join("state").to_string_lossy().into_owned();
+        let environment = Environment {
+            home: None,
+            folder: folder.path().join("project"),
+            variables: BTreeMap::from([("METIER_HOME".to_owned(), state)]),
+            machine_settings: write("machine.toml", machine),
+        };
+        let text = match load(&environment, std::slice::from_ref(&environment.folder)) {
+            Ok(settings) => {
+                let values = settings.values.iter();
+                let values = values.map(|(name, (value, _))| format!("{name} = {value}"));
+                let also = settings.also.iter().flat_map(|(name, lists)| {
+                    lists.iter().map(move |(list, _)| format!("{name} also {list:?}"))
+                });
+                let problems = settings.problems.iter().map(|problem| problem.message.clone());
+                values.chain(also).chain(problems).collect::<Vec<_>>().join("\n")
+            }
+            Err(error) => format!("error: {error}"),
+        };
+        text.replace(&*folder.path().to_string_lossy(), "")
+    }
+
+    #[test]
+    fn words_that_allow_more_or_less_are_only_tightened() {
+        let mode = |person: &str, machine: &str, project: &str| {
+            let line = |word: &str| match word {
+                "" => String::new(),
+                word => format!("approvals.mode = '{word}'"),
+            };
+            let text = in_force(&line(person), &line(machine), &line(project));
+            format!("{person} {machine} {project}: {}", text.replace('\n', " | "))
+        };
+        let cases = [
+            ("full", "", ""),
+            ("full", "allowlist", ""),
+            ("full", "deny", "allowlist"),
+            ("full", "", "allowlist"),
+            ("deny", "full", "full"),
+            ("", "full", ""),
+            ("", "", "full"),
+            ("", "", "deny"),
+            ("", "", "Deny"),
+            ("full", "none", ""),
+        ];
+        let shown = cases.map(|(person, machine, project)| mode(person, machine, project));
+        insta::assert_snapshot!(shown.join("\n"), @r#"
+        full  : approvals.mode = "full"
+        full allowlist : approvals.mode = "allowlist"
+        full deny allowlist: approvals.mode = "deny" | `approvals.mode` is not taken from a project
+        full  allowlist: approvals.mode = "allowlist"
+        deny full full: approvals.mode = "deny" | `approvals.mode` is not taken from the machine's file | `approvals.mode` is not taken from a project
+         full : `approvals.mode` is not taken from the machine's file
+          full: `approvals.mode` is not taken from a project
+          deny: approvals.mode = "deny"
+          Deny: approvals.mode = "deny" | not taken from the project: /project/.metier/config.toml:1: `approvals.mode` is not `deny`, `allowlist` or `full`; it is `deny` instead
+        full none : error: /machine.toml:1: `approvals.mode` is not `deny`, `allowlist` or `full`
+        "#);
+    }
+
+    #[test]
+    fn an_agent_that_nobody_restricted_can_be_restricted_by_a_project() {
+        let text = in_force(
+            "agents.bob.approvals.ask = 'on_miss'",
+            "",
+            "[agents.bob.approvals]\nask = 'off'\nmode = 'full'\nask_fallback = 'none'\n[agents.eve.approvals]\nask = 'always'",
+        );
+        insta::assert_snapshot!(text, @r#"
+        agents.bob.approvals.ask = "on_miss"
+        agents.bob.approvals.ask_fallback = "deny"
+        agents.bob.approvals.mode = "full"
+        agents.eve.approvals.ask = "always"
+        not taken from the project: /project/.metier/config.toml:4: `agents.bob.approvals.ask_fallback` is not `deny`, `allowlist` or `full`; it is `deny` instead
+        `agents.bob.approvals.ask` is not taken from a project
+        "#);
+    }
+
+    #[test]
+    fn lists_of_what_is_allowed_never_grow_by_a_project() {
+        let text = in_force(
+            "approvals.safe_bins = ['cut', 'wc', 'sort']",
+            "approvals.safe_bins = ['cut', 'sort']\nskill_run.denied_commands = ['rm']",
+            "[approvals]\nsafe_bins = ['cut', 'rm']\nallow = ['rm']\nauto_allow_skills = false\n[skill_run]\nallowed_commands = ['rm']\ndenied_commands = ['ls']",
+        );
+        insta::assert_snapshot!(text, @r#"
+        approvals.auto_allow_skills = false
+        approvals.safe_bins = ["cut", "wc", "sort"]
+        skill_run.denied_commands = ["rm", "ls"]
+        approvals.safe_bins also ["cut", "sort"]
+        approvals.safe_bins also ["cut", "rm"]
+        skill_run.allowed_commands also ["rm"]
+        `approvals.allow` is not taken from a project
+        "#);
+        let allowed = |settings: &Settings| {
+            settings.allowed(Key::find("approvals.safe_bins").unwrap()).join(" ")
+        };
+        let mut settings = Settings::default();
+        assert_eq!(allowed(&settings), "cut uniq head tail tr wc");
+        let list = |words: &str| words.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let name = "approvals.safe_bins".to_owned();
+        settings.also.insert(name.clone(), vec![(list("rm wc cut"), Origin::Default)]);
+        assert_eq!(allowed(&settings), "cut wc");
+        settings.set(name.clone(), Value::List(list("wc rm sort")), Origin::Default);
+        assert_eq!(allowed(&settings), "wc rm");
+        settings.set(name, Value::List(Vec::new()), Origin::Default);
+        assert_eq!(allowed(&settings), "");
+    }
+
+    #[test]
+    fn what_the_machine_says_wrong_stops_everybody() {
+        insta::assert_snapshot!(in_force("", "approvals.mood = 'deny'", ""), @"error: /machine.toml:1: there is no setting `approvals.mood`");
+        insta::assert_snapshot!(in_force("", "approvals.mode = ", ""), @"error: /machine.toml:1: not valid TOML: string values must be quoted, expected literal string");
+    }
 }

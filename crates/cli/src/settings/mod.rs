@@ -6,6 +6,6 @@ mod layers;
 mod resolved;
 
 pub(crate) use file::SettingsError;
-pub(crate) use keys::{KEYS, Key, Kind, Narrowing, variable_name};
+pub(crate) use keys::{Choice, KEYS, Key, Kind, Narrowing, variable_name};
 pub(crate) use layers::load;
 pub(crate) use resolved::{Origin, Settings, Value};

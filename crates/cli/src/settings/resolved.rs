@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use metier_skill::library::{Choices, EntryChoice, PatternError, Patterns};
 use metier_skill::problem::Problem;
 
+use crate::settings::Key;
+
 /// A value of a setting.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Value {
@@ -84,6 +86,21 @@ impl Settings {
             Some((Value::List(values), _)) => values,
             _ => &[],
         }
+    }
+
+    /// A list of what is allowed: ours, or the usual one, as far as every project has it too.
+    pub(crate) fn allowed(&self, key: &Key) -> Vec<String> {
+        let mut allowed = match self.values.get(key.name).map(|(value, _)| value) {
+            Some(Value::List(values)) => values.clone(),
+            _ => match key.default_value() {
+                Value::List(values) => values,
+                _ => Vec::new(),
+            },
+        };
+        for (list, _) in self.also.get(key.name).into_iter().flatten() {
+            allowed.retain(|it| list.contains(it));
+        }
+        allowed
     }
 
     /// A switch; one that nobody set is on.

@@ -5,6 +5,7 @@
 //! meets it. Skills come from `--skills-dir` unless a test is about other sources, so that nothing
 //! depends on what is bundled.
 
+mod approvals;
 mod archives;
 mod bad_input;
 mod catalog;

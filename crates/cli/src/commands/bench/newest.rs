@@ -152,6 +152,7 @@ mod tests {
             home: None,
             folder: folder.path().to_owned(),
             variables: BTreeMap::from([("METIER_HOME".to_owned(), state)]),
+            machine_settings: folder.path().join("none"),
         };
         let context = Context::new(environment, Output::new(Color::Never, true, None)).unwrap();
         let sources = SourceArgs {

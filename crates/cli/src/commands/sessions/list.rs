@@ -71,7 +71,7 @@ fn described(session: &Session) -> Value {
 }
 
 /// How long ago a moment is, in the largest unit that fits.
-fn ago(milliseconds: u64) -> String {
+pub(in crate::commands) fn ago(milliseconds: u64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let seconds = now.saturating_sub(milliseconds / 1000);
     match seconds {

@@ -7,6 +7,7 @@ mod usage;
 
 use metier_session::{Export, Session, SessionError, SessionStore, SqliteStore};
 
+pub(super) use list::ago;
 use show::View;
 pub(super) use usage::{show_usage, usage};
 

@@ -1,0 +1,26 @@
+//! Decisions of people: from what is stored to what is judged by, and back.
+
+use metier_approval::{Entry, Pinned, Policy, Remembered};
+use metier_session::{Decision, Rule};
+
+/// Lets a policy allow what people decided.
+pub fn take_decisions(policy: &mut Policy, decisions: impl IntoIterator<Item = Decision>) {
+    for Decision { id, rule, .. } in decisions {
+        match rule {
+            Rule::Pattern { pattern, arguments, directory } => {
+                policy.entries.push(Entry { id, pattern, arguments, directory });
+            }
+            Rule::Exact { program, sha256, words, directory, variables } => {
+                let exact = Remembered { id, program, sha256, words, directory, variables };
+                policy.remembered.push(exact);
+            }
+        }
+    }
+}
+
+/// What is stored when somebody allows a command for good.
+#[must_use]
+pub fn rule_of(pinned: Pinned) -> Rule {
+    let Pinned { command, program, sha256, directory } = pinned;
+    Rule::Exact { program, sha256, words: command.words, directory, variables: command.variables }
+}

@@ -1,0 +1,181 @@
+//! What decides about commands on the host: settings and decisions, put together for one agent.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use metier_agent::host::{Machine, take_decisions};
+use metier_approval::{Ask, Entry, Facts, Mode, Policy, Rules, SkillProgram};
+use metier_session::{Decision, DecisionStore};
+use metier_skill::library::Snapshot;
+use serde::de::DeserializeOwned;
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::models::read_word;
+use crate::roots;
+use crate::runs::block_on;
+use crate::settings::Key;
+
+/// Rules that take nothing away from others.
+const ALL: Rules = Rules { mode: Mode::Full, ask: Ask::Off, fallback: Mode::Full };
+/// How entries of the configuration are known; a number follows.
+pub(crate) const CONFIGURED: &str = "approvals.allow";
+
+impl Context {
+    /// What decides about commands of an agent at this moment.
+    ///
+    /// # Errors
+    ///
+    /// When the settings cannot be followed or the decisions cannot be read. Then nothing may run.
+    pub(crate) fn policy(&self, agent: &str, skills: &Snapshot) -> Result<Policy, Failure> {
+        let mut policy = self.configured_policy(agent, skills)?;
+        take_decisions(&mut policy, self.decisions(Some(agent))?);
+        Ok(policy)
+    }
+
+    /// Decisions of people: those that hold for an agent, or all there are.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    pub(crate) fn decisions(&self, agent: Option<&str>) -> Result<Vec<Decision>, Failure> {
+        let Some(store) = self.existing_sessions()? else { return Ok(Vec::new()) };
+        block_on(async { Ok(store.decisions(agent).await?) })
+    }
+
+    /// The same without what people decided when they were asked, or by `metier approvals`.
+    ///
+    /// # Errors
+    ///
+    /// When the settings cannot be followed.
+    pub(crate) fn configured_policy(
+        &self,
+        agent: &str,
+        skills: &Snapshot,
+    ) -> Result<Policy, Failure> {
+        Ok(Policy {
+            rules: self.rules(agent)?,
+            entries: self.configured_entries()?,
+            remembered: Vec::new(),
+            safe_programs: self.allowed("approvals.safe_bins"),
+            trusted_folders: self.trusted_folders()?,
+            skill_programs: self.skill_programs(skills),
+            writable: vec![roots::real(&roots::workspace(
+                &self.environment,
+                &self.settings,
+                agent,
+            ))],
+            variables: self.allowed("approvals.variables"),
+        })
+    }
+
+    /// This machine as commands find it.
+    pub(crate) fn machine(&self) -> Machine {
+        Machine { path: self.environment.path() }
+    }
+
+    /// A pattern for programs as it is judged by: a name, or a whole path.
+    ///
+    /// # Errors
+    ///
+    /// When it is neither.
+    pub(crate) fn program_pattern(&self, text: &str) -> Result<String, Failure> {
+        let refused = |rule: &str| {
+            Err(Failure::usage(format!("`{text}` is no pattern for programs: {rule}")).hint(
+                "write a name such as `ls`, or a whole path such as `/usr/bin/*` or `~/bin/tool`",
+            ))
+        };
+        if text.trim().is_empty() {
+            return refused("it is empty");
+        }
+        if text.trim() != text || text.chars().any(char::is_control) {
+            return refused("no program is called so");
+        }
+        if !text.contains('/') && !text.starts_with('~') {
+            return Ok(text.to_owned());
+        }
+        let path = self.environment.expand(text, Path::new(""));
+        let is_whole = path.is_absolute()
+            && !path.components().any(|part| part == std::path::Component::ParentDir);
+        match path.into_os_string().into_string() {
+            Ok(path) if is_whole => Ok(path),
+            _ => refused("a path must be whole, from `/` or `~/` on, without `..`"),
+        }
+    }
+
+    fn rules(&self, agent: &str) -> Result<Rules, Failure> {
+        let own = Rules {
+            mode: self.word("approvals.mode", Mode::Allowlist)?,
+            ask: self.word("approvals.ask", Ask::OnMiss)?,
+            fallback: self.word("approvals.ask_fallback", Mode::Deny)?,
+        };
+        let name = |rest: &str| format!("agents.{agent}.approvals.{rest}");
+        let of_agent = Rules {
+            mode: self.word(&name("mode"), ALL.mode)?,
+            ask: self.word(&name("ask"), ALL.ask)?,
+            fallback: self.word(&name("ask_fallback"), ALL.fallback)?,
+        };
+        Ok(own.and(of_agent))
+    }
+
+    /// A word of a setting, or what holds when nobody set it.
+    fn word<T: DeserializeOwned>(&self, setting: &str, usual: T) -> Result<T, Failure> {
+        let Some(word) = self.settings.text(setting) else { return Ok(usual) };
+        read_word(word).ok_or_else(|| Failure::usage(format!("`{setting}` cannot be `{word}`")))
+    }
+
+    fn allowed(&self, setting: &str) -> Vec<String> {
+        Key::find(setting).map(|key| self.settings.allowed(key)).unwrap_or_default()
+    }
+
+    fn configured_entries(&self) -> Result<Vec<Entry>, Failure> {
+        let patterns = self.settings.list(CONFIGURED).iter().zip(1..);
+        let entry = |(text, number): (&String, usize)| {
+            let pattern = self.program_pattern(text)?;
+            let id = format!("{CONFIGURED}:{number}");
+            Ok(Entry { id, pattern, arguments: None, directory: None })
+        };
+        patterns.map(entry).collect()
+    }
+
+    /// Folders whose programs are what their names say, as they are named and as they are.
+    fn trusted_folders(&self) -> Result<Vec<PathBuf>, Failure> {
+        let mut folders = Vec::new();
+        for text in self.allowed("approvals.trusted_dirs") {
+            let folder = self.environment.expand(&text, Path::new(""));
+            if !folder.is_absolute() {
+                return Err(Failure::usage(format!(
+                    "`approvals.trusted_dirs` has `{text}`, which is no whole path"
+                )));
+            }
+            for folder in [roots::real(&folder), folder] {
+                if !folders.contains(&folder) {
+                    folders.push(folder);
+                }
+            }
+        }
+        Ok(folders)
+    }
+
+    /// Programs that usable skills need or bring, if those may run.
+    fn skill_programs(&self, skills: &Snapshot) -> Vec<SkillProgram> {
+        if !self.settings.is_true("approvals.auto_allow_skills") {
+            return Vec::new();
+        }
+        let machine = self.machine();
+        let mut programs = Vec::new();
+        for entry in skills.entries.iter().filter(|entry| entry.verdict.is_eligible()) {
+            let Some(needs) = entry.manifest.gate.requirements() else { continue };
+            let installed = needs.install.iter().flat_map(|option| &option.bins);
+            let names: BTreeSet<&String> =
+                needs.bins.iter().chain(&needs.any_bins).chain(installed).collect();
+            for name in names.into_iter().filter(|name| !name.contains('/')) {
+                programs.extend(machine.executable(Path::new("/"), name).map(|found| {
+                    let (name, skill) = (name.clone(), entry.name.to_string());
+                    SkillProgram { name, real: found.file.real, skill }
+                }));
+            }
+        }
+        programs
+    }
+}

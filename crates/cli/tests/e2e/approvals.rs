@@ -1,0 +1,142 @@
+//! `approvals`: what may run on the host without a question.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use metier_testkit::TestEnv;
+
+use crate::{compact, environment, json, run};
+
+/// What a command gave, with ids left out: they are made by chance.
+fn shown(env: &TestEnv, words: &[&str]) -> String {
+    without_ids(&env.run(["approvals"].iter().chain(words)).to_string())
+}
+
+/// The same on one line.
+fn brief(env: &TestEnv, words: &[&str]) -> String {
+    without_ids(&compact(&env.run(["approvals"].iter().chain(words))))
+}
+
+/// Adds something and gives its id.
+fn add(env: &TestEnv, words: &[&str]) -> String {
+    let outcome = env.run(["approvals", "add", "--json", "--quiet"].iter().chain(words));
+    json(&outcome)["id"].as_str().unwrap().to_owned()
+}
+
+fn without_ids(text: &str) -> String {
+    let is_id = |part: &str| part.len() == 8 && part.bytes().all(|it| it.is_ascii_hexdigit());
+    let mut rest = text;
+    let mut clean = String::new();
+    while !rest.is_empty() {
+        let end = rest.find(|it: char| !it.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        let (part, after) = rest.split_at(end.max(rest.chars().next().map_or(0, char::len_utf8)));
+        clean.push_str(if is_id(part) { "[-[ID]-]" } else { part });
+        rest = after;
+    }
+    clean.replace("[-[ID]-]", "--[ID]--")
+}
+
+#[test]
+fn what_is_added_is_listed_and_can_be_revoked() {
+    let env = environment();
+    env.program("ls");
+    env.program("git");
+    assert_snapshot!(brief(&env, &["list"]), @"0 |  | 0 approvals");
+    assert_snapshot!(brief(&env, &["list", "--json"]), @"0 | [] |");
+    let first = add(&env, &["ls"]);
+    assert_snapshot!(brief(&env, &["add", "git", "--args", "status( --short)?", "--dir", "/usr", "--agent", "bob"]), @"0 | allowed git with arguments like `status( --short)?` in /usr for bob as --[ID]-- |");
+    assert_eq!(add(&env, &["ls"]), first, "the same is there once");
+    env.write("home/.metier/config.toml", "approvals.allow = ['wc', '~/bin/*']");
+    assert_snapshot!(shown(&env, &["list"]), @"
+    exit 0
+    ----- stdout
+    ID                 PROGRAM  ARGUMENTS          IN    AGENT  USES   LAST
+    --[ID]--           ls       any                any   any       0  never
+    --[ID]--           git      status( --short)?  /usr  bob       0  never
+    approvals.allow:1  wc       any                any   any       –      –
+    approvals.allow:2  ~/bin/*  any                any   any       –      –
+    ----- stderr
+    4 approvals
+    ");
+    assert_snapshot!(brief(&env, &["list", "--agent", "eve"]), @"0 | ID                 PROGRAM  ARGUMENTS  IN   AGENT  USES   LAST / --[ID]--           ls       any        any  any       0  never / approvals.allow:1  wc       any        any  any       –      – / approvals.allow:2  ~/bin/*  any        any  any       –      – | 3 approvals");
+    let listed = json(&env.run(["approvals", "list", "--agent", "bob", "--json"]));
+    assert_eq!(listed[0]["id"], first.as_str());
+    let mut listed = listed[1].clone();
+    listed["id"] = "ID".into();
+    listed["created"] = 1.into();
+    let project = env.project().display().to_string();
+    assert_snapshot!(listed.to_string().replace(&project, "[PROJECT]"), @r#"{"id":"ID","agent":"bob","kind":"pattern","pattern":"git","arguments":"status( --short)?","directory":"/usr","created":1,"uses":0,"last_used":null,"last_command":null}"#);
+    assert_snapshot!(brief(&env, &["revoke", &first, "nothing"]), @"1 | revoked --[ID]-- | error: there is no approval `nothing` / hint: `metier approvals list` shows those there are");
+    assert_snapshot!(brief(&env, &["revoke", &first, "--json"]), @r#"1 | {"revoked":[],"unknown":["--[ID]--"]} |"#);
+    assert_snapshot!(brief(&env, &["list"]), @"0 | ID                 PROGRAM  ARGUMENTS          IN    AGENT  USES   LAST / --[ID]--           git      status( --short)?  /usr  bob       0  never / approvals.allow:1  wc       any                any   any       –      – / approvals.allow:2  ~/bin/*  any                any   any       –      – | 3 approvals");
+}
+
+#[test]
+fn a_pattern_that_would_allow_nothing_or_something_else_is_refused() {
+    let env = environment();
+    let refused = |words: &[&str]| brief(&env, &[&["add"], words].concat());
+    assert_snapshot!(refused(&[""]), @"2 |  | error: `` is no pattern for programs: it is empty / hint: write a name such as `ls`, or a whole path such as `/usr/bin/*` or `~/bin/tool`");
+    assert_snapshot!(refused(&[" ls"]), @"2 |  | error: ` ls` is no pattern for programs: no program is called so / hint: write a name such as `ls`, or a whole path such as `/usr/bin/*` or `~/bin/tool`");
+    assert_snapshot!(refused(&["ls\u{1b}[2J"]), @r"2 |  | error: `ls\u{1b}[2J` is no pattern for programs: no program is called so / hint: write a name such as `ls`, or a whole path such as `/usr/bin/*` or `~/bin/tool`");
+    assert_snapshot!(refused(&["./tool"]), @"2 |  | error: `./tool` is no pattern for programs: a path must be whole, from `/` or `~/` on, without `..` / hint: write a name such as `ls`, or a whole path such as `/usr/bin/*` or `~/bin/tool`");
+    assert_snapshot!(refused(&["bin/*"]), @"2 |  | error: `bin/*` is no pattern for programs: a path must be whole, from `/` or `~/` on, without `..` / hint: write a name such as `ls`, or a whole path such as `/usr/bin/*` or `~/bin/tool`");
+    assert_snapshot!(refused(&["/usr/bin/../../bin/sh"]), @"2 |  | error: `/usr/bin/../../bin/sh` is no pattern for programs: a path must be whole, from `/` or `~/` on, without `..` / hint: write a name such as `ls`, or a whole path such as `/usr/bin/*` or `~/bin/tool`");
+    assert_snapshot!(refused(&["~bob/tool"]), @"2 |  | error: `~bob/tool` is no pattern for programs: a path must be whole, from `/` or `~/` on, without `..` / hint: write a name such as `ls`, or a whole path such as `/usr/bin/*` or `~/bin/tool`");
+    assert_snapshot!(refused(&["ls", "--dir", "nowhere"]), @"2 |  | error: `[PROJECT]/nowhere` is not a folder / hint: a program is allowed in folders that are there");
+    assert_snapshot!(refused(&["ls", "--agent", ""]), @"2 |  | error: the id of the agent cannot be used: it is empty");
+    assert_snapshot!(brief(&env, &["list"]), @"0 |  | 0 approvals");
+    env.write("home/.metier/config.toml", "approvals.allow = ['../x']");
+    assert_snapshot!(brief(&env, &["check", "--", "ls"]), @"2 |  | error: `../x` is no pattern for programs: a path must be whole, from `/` or `~/` on, without `..` / hint: write a name such as `ls`, or a whole path such as `/usr/bin/*` or `~/bin/tool`");
+    env.write("home/.metier/config.toml", "approvals.trusted_dirs = ['bin']");
+    assert_snapshot!(brief(&env, &["check", "--", "ls"]), @"2 |  | error: `approvals.trusted_dirs` has `bin`, which is no whole path");
+}
+
+#[test]
+fn settings_that_cannot_be_read_close_the_door() {
+    let env = environment();
+    for line in ["mode = 'sometimes'", "ask = true", "ask_fallback = ''", "safe_bins = 'wc'"] {
+        env.write("home/.metier/config.toml", format!("approvals.{line}"));
+        let outcome = env.run(["approvals", "check", "--", "true"]);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{outcome}");
+    }
+    env.write("home/.metier/config.toml", "approvals.mode = 'sometimes'");
+    assert_snapshot!(brief(&env, &["check", "--", "true"]), @"2 |  | error: [HOME]/.metier/config.toml:1: `approvals.mode` is not `deny`, `allowlist` or `full`");
+    env.write("home/.metier/config.toml", "");
+    let env = env.with_variable("METIER_APPROVALS_MODE", "all");
+    assert_snapshot!(brief(&env, &["check", "--", "true"]), @"2 |  | error: $METIER_APPROVALS_MODE: `approvals.mode` is not `deny`, `allowlist` or `full`");
+}
+
+#[test]
+fn decisions_that_cannot_be_read_close_the_door() {
+    let env = environment();
+    let id = add(&env, &["ls"]);
+    let database = env.home().join(".metier/metier.db");
+    let raw = rusqlite::Connection::open(&database).unwrap();
+    raw.execute("UPDATE decision SET rule = '{}'", []).unwrap();
+    drop(raw);
+    for words in [&["list"][..], &["list", "--json"], &["check", "--json", "--", "ls"]] {
+        let outcome = env.run(["approvals"].iter().chain(words));
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (1, ""), "{outcome}");
+    }
+    assert_snapshot!(brief(&env, &["check", "--", "ls"]), @"1 |  | error: the database `[HOME]/.metier/metier.db` is damaged: the decision --[ID]-- cannot be read: missing field `kind` at line 1 column 2; move it away and start again, or restore a copy");
+    assert_eq!(env.run(["approvals", "revoke", &id]).code, 0);
+    assert_eq!(env.run(["approvals", "list"]).code, 0);
+    fs::write(&database, "Dear diary, ".repeat(1000)).unwrap();
+    assert_snapshot!(brief(&env, &["check", "--", "ls"]), @"1 |  | error: the database `[HOME]/.metier/metier.db` is damaged: file is not a database; move it away and start again, or restore a copy");
+    assert_snapshot!(brief(&env, &["add", "ls"]), @"1 |  | error: the database `[HOME]/.metier/metier.db` is damaged: file is not a database; move it away and start again, or restore a copy");
+}
+
+#[test]
+fn two_who_add_at_once_lose_nothing() {
+    let env = environment();
+    let add = |name: String| {
+        let env = &env;
+        move || env.run(["approvals", "add", "--quiet", &name]).code
+    };
+    let codes: Vec<i32> = std::thread::scope(|scope| {
+        let tasks: Vec<_> = (0..8).map(|number| scope.spawn(add(format!("p{number}")))).collect();
+        tasks.into_iter().map(|task| task.join().unwrap()).collect()
+    });
+    assert_eq!(codes, [0; 8]);
+    assert_eq!(json(&run(&env, "approvals list --json")).as_array().unwrap().len(), 8);
+}

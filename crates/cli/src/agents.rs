@@ -1,14 +1,18 @@
 //! What commands that ask a model need: the agent, made of flags and settings.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::sync::Arc;
 
 use metier_agent::agent::AgentSettings;
 use metier_agent::conversation::{Layout, Placement};
+use metier_agent::host::Host;
 use metier_agent::prompt::PromptSettings;
 use metier_agent::texts::StagedTexts;
 use metier_agent::tools::ToolSet;
 use metier_agent::turn::TurnLimits;
 use metier_agent::{Agent, LoadMode};
+use metier_session::SqliteStore;
 use metier_workspace::executor::{Executor, Firmness, LocalExecutor};
 use metier_workspace::interactive::InteractiveOptions;
 use metier_workspace::{Interactive, Runner};
@@ -20,6 +24,8 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::library::Skills;
 use crate::models::read_word;
+use crate::overseer::Overseer;
+use crate::roots;
 
 /// A choice between words, by a flag or by a setting.
 struct Choice<'a> {
@@ -45,10 +51,15 @@ impl Context {
     /// When there is no model, the settings cannot be followed, or the state cannot be used.
     pub(crate) fn agent(&self, wanted: &AgentArgs, skills: Arc<Skills>) -> Result<Agent, Failure> {
         let mut settings = self.agent_settings(wanted)?;
-        let executor = self.confining_executor(wanted.executor)?;
+        let executor = self.model_executor(wanted.executor)?;
         let model = self.model(wanted.model.as_deref(), &skills)?;
         settings.constrained = self.is_constrained(model.name())?;
         let workspaces = self.workspaces()?;
+        let sessions = Arc::new(self.sessions()?);
+        let host = match &executor {
+            Executor::Local(LocalExecutor::Host) => Some(self.host(wanted, Arc::clone(&sessions))?),
+            _ => None,
+        };
         let runner = Runner {
             workspaces: workspaces.clone(),
             artifacts: Arc::new(self.artifacts()?),
@@ -59,11 +70,11 @@ impl Context {
             model_name: model.name().to_owned(),
             model,
             library: skills,
-            sessions: Arc::new(self.sessions()?),
+            sessions,
             texts: Arc::new(StagedTexts::new(workspaces)),
             programs: Arc::new(Interactive::new(runner.clone(), InteractiveOptions::default())),
             runner,
-            host: None,
+            host,
             settings,
         })
     }
@@ -86,19 +97,34 @@ impl Context {
         Ok(())
     }
 
-    /// Who runs what a model thought of: nobody who does so unconfined, as long as no person is
-    /// asked about it first.
-    fn confining_executor(&self, named: Option<ExecutorName>) -> Result<Executor, Failure> {
-        match self.executor(named)? {
-            Executor::Local(LocalExecutor::Host) => Err(Failure::usage(
-                "a model may not run commands on the host: nobody is asked before they run",
-            )
-            .hint("use `--executor sandbox` or `--executor container`")),
+    /// Who runs what a model thought of: somebody who confines it, or this machine, where each command is
+    /// judged and a person asked.
+    fn model_executor(&self, named: Option<ExecutorName>) -> Result<Executor, Failure> {
+        Ok(match self.executor(named)? {
             Executor::Local(LocalExecutor::Sandbox(firmness)) => {
-                Ok(LocalExecutor::Sandbox(Firmness { degrade: false, ..firmness }).into())
+                LocalExecutor::Sandbox(Firmness { degrade: false, ..firmness }).into()
             }
-            executor => Ok(executor),
-        }
+            executor => executor,
+        })
+    }
+
+    /// What commands on this machine depend on.
+    fn host(&self, wanted: &AgentArgs, decisions: Arc<SqliteStore>) -> Result<Host, Failure> {
+        let folder = roots::workspace(&self.environment, &self.settings, &wanted.sources.agent);
+        DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(|error| {
+            Failure::new(format!(
+                "the agent's folder `{}` cannot be made: {error}",
+                folder.display()
+            ))
+            .hint("`metier setup --workspace DIR` chooses another")
+        })?;
+        let readable = self.settings.list("exec.host_inputs").iter();
+        let readable = readable.map(|text| self.environment.expand(text, &self.environment.folder));
+        Ok(Host {
+            folder: roots::real(&folder),
+            readable: readable.collect(),
+            approver: Arc::new(Overseer::new(self, decisions, &wanted.yes_to)?),
+        })
     }
 
     fn agent_settings(&self, wanted: &AgentArgs) -> Result<AgentSettings, Failure> {
@@ -210,7 +236,7 @@ mod tests {
         let values = values.map(|(name, value)| (name.to_owned(), (value, vec![Origin::Default])));
         let settings = Settings { values: values.collect(), ..Settings::default() };
         let output = Output::new(Color::Never, true, None);
-        Context { environment, settings, output }.confining_executor(None)
+        Context { environment, settings, output }.model_executor(None)
     }
 
     #[test]
@@ -223,7 +249,5 @@ mod tests {
             ),
             "{degrade:?}"
         );
-        let host = executor(&[("exec.executor", Value::Text("host".to_owned()))]);
-        assert!(host.is_err(), "{host:?}");
     }
 }

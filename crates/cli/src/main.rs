@@ -13,6 +13,7 @@ mod grants;
 mod library;
 mod models;
 mod output;
+mod overseer;
 mod roots;
 mod runs;
 mod sessions;

@@ -20,6 +20,7 @@ use crate::plan::Plan;
 use crate::policy::{Ask, Mode, Policy, Rules};
 use crate::verdict::Verdict;
 
+pub use entries::{PatternError, check_arguments};
 use look::Looked;
 
 /// Most reasons that are put into one sentence.

@@ -50,6 +50,10 @@ fn a_task_calls_skills_as_a_message_of_a_chat_does() {
     assert_snapshot!(steady(&run_scripted(&env, &["/etc/passwd has what?"])), @"");
     for task in ["/hiddn say it", "/private", "/help", "/skill"] {
         let outcome = run_scripted(&env, &[task]);
-        assert_snapshot!(format!("{task}: {} | {}", outcome.code, outcome.stderr.replace('\n', " / ")));
+        assert_snapshot!(format!(
+            "{task}: {} | {}",
+            outcome.code,
+            outcome.stderr.replace('\n', " / ")
+        ));
     }
 }

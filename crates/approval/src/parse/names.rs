@@ -84,6 +84,7 @@ const VARIABLES: &[&str] = &[
     "RANDOM",
     "SECONDS",
     "SHELLOPTS",
+    "SHLVL",
     "SRANDOM",
     "UID",
     "_",

@@ -436,6 +436,7 @@ fn unusual_assignments_are_refused() {
         "PATH=/x ls",
         "BASH_ENV=x ls",
         "UID=0 ls",
+        "SHLVL=1 ls",
         "_=1 ls",
     ]), @r#"
     "A=1"
@@ -458,6 +459,8 @@ fn unusual_assignments_are_refused() {
         0: `BASH_ENV=…`, which means something to the shell itself
     "UID=0 ls"
         0: `UID=…`, which means something to the shell itself
+    "SHLVL=1 ls"
+        0: `SHLVL=…`, which means something to the shell itself
     "_=1 ls"
         0: `_=…`, which means something to the shell itself
     "#);

@@ -1,8 +1,8 @@
 //! May this command run.
 //!
-//! A command is judged in two steps. [`parse`] reads its text by the grammar of the shell and gives
+//! A command is judged in two steps. [`parse()`] reads its text by the grammar of the shell and gives
 //! a [`Plan`], which says exactly which programs would be started, with which arguments, in which
-//! folder, joined how; whatever a plan cannot say is [not analysable](NotAnalysable). [`judge`] then asks for
+//! folder, joined how; whatever a plan cannot say is [not analysable](NotAnalysable). [`judge()`] then asks for
 //! each program of the plan who allows it. What is allowed is run from the plan: the text is never
 //! given to a shell again.
 //!

@@ -19,12 +19,15 @@ pub(super) struct Found {
     pub(super) entries: OnceCell<Vec<(usize, Option<String>)>>,
 }
 
+/// What was answered to each question; none where nothing is.
+type Answers<Question, Answer> = RefCell<HashMap<Question, Option<Answer>>>;
+
 /// Answers of this machine.
 pub(super) struct Machine<'a> {
     facts: &'a dyn Facts,
-    programs: RefCell<HashMap<(PathBuf, String), Option<Rc<Found>>>>,
-    folders: RefCell<HashMap<PathBuf, Option<FileFact>>>,
-    digests: RefCell<HashMap<PathBuf, Option<String>>>,
+    programs: Answers<(PathBuf, String), Rc<Found>>,
+    folders: Answers<PathBuf, FileFact>,
+    digests: Answers<PathBuf, String>,
 }
 
 impl<'a> Machine<'a> {

@@ -1,0 +1,6 @@
+//! What people do all day must not need a question.
+
+mod everyday;
+#[path = "../machine/mod.rs"]
+mod machine;
+mod modes;

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use metier_agent::host::{Approver, Decision, Question, rule_of, take_decisions};
-use metier_approval::{Entry, Pinned, Policy, Shown, check_arguments, quote, shown, shown_text};
+use metier_approval::{Entry, Pinned, Policy, Shown, quote, shown, shown_text};
 use metier_session::{DecisionStore, SqliteStore};
 use metier_skill::library::Snapshot;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -50,12 +50,13 @@ impl Overseer {
                 None => (text.as_str(), None),
             };
             let arguments = arguments.filter(|it| !it.is_empty()).map(str::to_owned);
-            if let Some(arguments) = &arguments {
-                check_arguments(arguments)
-                    .map_err(|error| Failure::usage(format!("`--yes-to {text}`: {error}")))?;
-            }
             let (id, pattern) = (format!("{YES_TO}:{number}"), context.program_pattern(program)?);
-            Ok(Entry { id, pattern, arguments, directory: None })
+            let entry = Entry { id, pattern, arguments, directory: None };
+            if !entry.is_readable() {
+                return Err(Failure::usage(format!("`--yes-to {text}` has no regular expression"))
+                    .hint("what follows the program must match all its arguments together"));
+            }
+            Ok(entry)
         });
         let entries = entries.collect::<Result<_, Failure>>()?;
         Ok(Self { context: context.clone(), decisions, entries })

@@ -4,7 +4,6 @@ use std::cell::OnceCell;
 use std::path::Path;
 
 use regex_lite::{Regex, RegexBuilder};
-use thiserror::Error;
 
 use super::found::{Found, Machine};
 use super::paths::{has_wildcards, is_name_like, is_path_like, normal};
@@ -187,40 +186,16 @@ impl<'a> Entries<'a> {
     }
 
     fn pattern(&self, place: usize, text: &str) -> Option<&Regex> {
-        self.patterns.get(place)?.get_or_init(|| read(text).ok()).as_ref()
+        self.patterns.get(place)?.get_or_init(|| read(text)).as_ref()
     }
-}
-
-/// Why a text is no pattern for arguments.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum PatternError {
-    /// It is too long.
-    #[error("the pattern for arguments is longer than {MAX_PATTERN_LENGTH} bytes")]
-    TooLong,
-    /// It is no regular expression, or one that grows too large.
-    #[error("`{0}` is no regular expression: {1}")]
-    Wrong(String, String),
-}
-
-/// Checks a pattern for arguments.
-///
-/// # Errors
-///
-/// When it is none; an entry with it would never cover anything.
-pub fn check_arguments(text: &str) -> Result<(), PatternError> {
-    read(text).map(drop)
 }
 
 /// A pattern for all the arguments. It must be one by itself, so that no sign in it ends the group around it.
-fn read(text: &str) -> Result<Regex, PatternError> {
+pub(super) fn read(text: &str) -> Option<Regex> {
     if text.len() > MAX_PATTERN_LENGTH {
-        return Err(PatternError::TooLong);
+        return None;
     }
-    let limited = |whole: &str| {
-        let regex = RegexBuilder::new(whole).size_limit(MAX_PATTERN_BYTES).build();
-        regex.map_err(|error| PatternError::Wrong(text.to_owned(), error.to_string()))
-    };
+    let limited = |text: &str| RegexBuilder::new(text).size_limit(MAX_PATTERN_BYTES).build().ok();
     limited(text)?;
     limited(&format!(r"\A(?:{text})\z"))
 }

@@ -4,6 +4,7 @@
 //! a person who was asked before. What is missing is a reason in words; what is never allowed is a refusal. A
 //! verdict follows from these and from the rules alone, so the same question always has the same answer.
 
+mod advice;
 mod entries;
 mod found;
 mod look;
@@ -20,7 +21,6 @@ use crate::plan::Plan;
 use crate::policy::{Ask, Mode, Policy, Rules};
 use crate::verdict::Verdict;
 
-pub use entries::{PatternError, check_arguments};
 use look::Looked;
 
 /// Most reasons that are put into one sentence.

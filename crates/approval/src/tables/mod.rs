@@ -12,7 +12,7 @@ mod wrappers;
 
 pub(crate) use filters::{Fault, filter};
 pub(crate) use kinds::{Kind, base_name, is_privileged, kind_of};
-pub(crate) use uses::uncovered;
+pub(crate) use uses::{Because, beyond, uncovered};
 pub(crate) use variables::{is_allowed_variable, is_loader};
 pub(crate) use wrappers::{Inner, inner_of};
 

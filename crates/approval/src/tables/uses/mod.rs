@@ -127,6 +127,17 @@ pub(crate) fn uncovered(
     reason
 }
 
+/// What a program can do beyond the uses that are known to be harmless; none if all of its uses are.
+pub(crate) fn beyond(word: &str, program: &Executable) -> Option<Because> {
+    let names = kinds::names(word, Some(program));
+    let known = names.iter().find_map(|name| {
+        let lower = name.to_ascii_lowercase();
+        kinds::forms(&lower).into_iter().find_map(|form| KNOWN.get(form))
+    });
+    let known = known.map(|known| Because::Use(known.because()));
+    known.or_else(|| kinds::kind_of(word, Some(program)).words().map(Because::Kind))
+}
+
 /// What is known by a name.
 enum Known {
     Checked(&'static Checked),

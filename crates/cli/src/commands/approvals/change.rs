@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use metier_approval::{Facts, check_arguments};
+use metier_approval::Facts;
 use metier_session::{Decision, DecisionStore, Rule};
 use serde_json::json;
 
@@ -17,9 +17,6 @@ use crate::runs::block_on;
 pub(super) fn add(context: &Context, wanted: &AddArgs) -> Result<u8, Failure> {
     let pattern = context.program_pattern(&wanted.pattern)?;
     let directory = wanted.dir.as_deref().map(|folder| folder_of(context, folder)).transpose()?;
-    if let Some(arguments) = &wanted.args {
-        check_arguments(arguments).map_err(|error| Failure::usage(error.to_string()))?;
-    }
     let rule = Rule::Pattern { pattern, arguments: wanted.args.clone(), directory };
     let store = context.sessions()?;
     let decision = block_on(async { Ok(store.decide(wanted.agent.as_deref(), rule).await?) })?;

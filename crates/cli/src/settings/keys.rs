@@ -245,7 +245,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         name: "approvals.trusted_dirs",
         kind: Kind::List,
-        default: r#"["/bin", "/usr/bin", "/sbin", "/usr/sbin"]"#,
+        default: r#"["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin"]"#,
         narrowing: Narrowing::Also,
         help: "Folders whose programs are what their names say",
     },

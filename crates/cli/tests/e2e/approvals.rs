@@ -20,7 +20,12 @@ fn brief(env: &TestEnv, words: &[&str]) -> String {
 /// Adds something and gives its id.
 fn add(env: &TestEnv, words: &[&str]) -> String {
     let outcome = env.run(["approvals", "add", "--json", "--quiet"].iter().chain(words));
-    json(&outcome)["id"].as_str().unwrap().to_owned()
+    json(&outcome)["id"].as_str().expect("what was added has an id").to_owned()
+}
+
+/// A place where programs of the system are found.
+fn with_programs() -> TestEnv {
+    environment().with_variable("PATH", "/usr/bin:/bin")
 }
 
 fn without_ids(text: &str) -> String {
@@ -38,9 +43,7 @@ fn without_ids(text: &str) -> String {
 
 #[test]
 fn what_is_added_is_listed_and_can_be_revoked() {
-    let env = environment();
-    env.program("ls");
-    env.program("git");
+    let env = with_programs();
     assert_snapshot!(brief(&env, &["list"]), @"0 |  | 0 approvals");
     assert_snapshot!(brief(&env, &["list", "--json"]), @"0 | [] |");
     let first = add(&env, &["ls"]);
@@ -139,4 +142,176 @@ fn two_who_add_at_once_lose_nothing() {
     });
     assert_eq!(codes, [0; 8]);
     assert_eq!(json(&run(&env, "approvals list --json")).as_array().unwrap().len(), 8);
+}
+
+#[test]
+fn who_adds_a_program_that_can_do_more_than_it_seems_is_told() {
+    let env = with_programs();
+    let added = |words: &[&str]| brief(&env, &[&["add"], words].concat());
+    assert_snapshot!(added(&["ls"]), @"0 | allowed ls as --[ID]-- |");
+    assert_snapshot!(added(&["bash"]), @"0 | allowed bash as --[ID]-- | note: `bash` is a shell and can run anything; without `--args` only uses that are known to be harmless are allowed");
+    assert_snapshot!(added(&["/usr/bin/env"]), @"0 | allowed /usr/bin/env as --[ID]-- | note: `env` starts other programs; without `--args` only uses that are known to be harmless are allowed");
+    assert_snapshot!(added(&["find"]), @"0 | allowed find as --[ID]-- | note: `find`: it can run programs and delete files; without `--args` only uses that are known to be harmless are allowed");
+    assert_snapshot!(added(&["find", "--args", ". -name [a-z]+"]), @"0 | allowed find with arguments like `. -name [a-z]+` as --[ID]-- |");
+    assert_snapshot!(added(&["no-such-program"]), @"0 | allowed no-such-program as --[ID]-- | note: there is no program `no-such-program` here yet");
+    assert_snapshot!(added(&["/opt/*/bin/tool"]), @"0 | allowed /opt/*/bin/tool as --[ID]-- |");
+    assert_snapshot!(added(&["ls", "--args", "a("]), @"2 |  | error: `a(` is no regular expression, or too large / hint: for example `status( --short)?`; it must match all arguments together");
+    assert_snapshot!(added(&["ls", "--args", "a)|(b"]), @"2 |  | error: `a)|(b` is no regular expression, or too large / hint: for example `status( --short)?`; it must match all arguments together");
+}
+
+#[test]
+fn a_check_says_what_would_happen_and_who_allows_it() {
+    let env = with_programs();
+    fs::create_dir(env.project().join("sub")).unwrap();
+    for words in [&["ls"][..], &["cat"], &["sort", "--args", "-r", "--dir", "sub"]] {
+        add(&env, words);
+    }
+    let check = |text: &str| shown(&env, &["check", "--", text]);
+    assert_snapshot!(check("ls -la | head -5"), @"
+    exit 0
+    ----- stdout
+    allow
+    COMMAND  IN  PROGRAM        ALLOWED BY
+    ls -la   .   /usr/bin/ls    --[ID]--
+    head -5  .   /usr/bin/head  safe filter
+    ----- stderr
+    ");
+    assert_snapshot!(check("cd sub && cat ../a b 2>/dev/null | sort -r"), @"
+    exit 0
+    ----- stdout
+    allow
+    COMMAND                 IN   PROGRAM        ALLOWED BY
+    cat ../a b 2>/dev/null  sub  /usr/bin/cat   --[ID]--
+    sort -r                 sub  /usr/bin/sort  --[ID]--
+    ----- stderr
+    ");
+    assert_snapshot!(check("LANG=C ls | sort -r | no-such-program"), @"
+    exit 3
+    ----- stdout
+    ask: the entry `sort` is for `[PROJECT]/sub` alone; `no-such-program` is not installed
+    COMMAND          IN  PROGRAM  ALLOWED BY
+    LANG=C ls        .   –        –
+    sort -r          .   –        –
+    no-such-program  .   –        –
+    ----- stderr
+    ");
+    assert_snapshot!(check("ls $(id)"), @"
+    exit 3
+    ----- stdout
+    ask: this cannot be judged: a command substitution `$(…)`
+    ----- stderr
+    ");
+    assert_snapshot!(check("sudo ls"), @"
+    exit 4
+    ----- stdout
+    deny: `sudo` changes who or where a program is; it never runs here
+    COMMAND  IN  PROGRAM  ALLOWED BY
+    sudo ls  .   –        –
+    ----- stderr
+    ");
+    assert_snapshot!(check("TOKEN=hush-hush-0123456789abcdef ls"), @"
+    exit 3
+    ----- stdout
+    ask: the variable `TOKEN` is not among those that may be set
+    COMMAND        IN  PROGRAM      ALLOWED BY
+    TOKEN=**** ls  .   /usr/bin/ls  nobody
+    ----- stderr
+    ");
+    assert_snapshot!(shown(&env, &["check", "--", "ls", "a b", "-l"]), @"
+    exit 0
+    ----- stdout
+    allow
+    COMMAND      IN  PROGRAM      ALLOWED BY
+    ls 'a b' -l  .   /usr/bin/ls  --[ID]--
+    ----- stderr
+    ");
+    assert_snapshot!(brief(&env, &["check", "--cwd", "nowhere", "--", "ls"]), @"2 |  | error: `[PROJECT]/nowhere` is not a folder");
+    assert_snapshot!(shown(&env, &["check", "--json", "--cwd", "sub", "--", "ls -l | wc -l"]), @r#"
+    exit 0
+    ----- stdout
+    {
+      "verdict": "allow",
+      "reason": null,
+      "directory": "[PROJECT]/sub",
+      "plan": [
+        {
+          "after": "always",
+          "argv": [
+            "ls",
+            "-l"
+          ],
+          "variables": [],
+          "redirections": [],
+          "directory": "[PROJECT]/sub",
+          "program": "/usr/bin/ls",
+          "by": {
+            "kind": "entry",
+            "id": "--[ID]--"
+          }
+        },
+        {
+          "after": "pipe",
+          "argv": [
+            "wc",
+            "-l"
+          ],
+          "variables": [],
+          "redirections": [],
+          "directory": "[PROJECT]/sub",
+          "program": "/usr/bin/wc",
+          "by": {
+            "kind": "safe"
+          }
+        }
+      ]
+    }
+    ----- stderr
+    "#);
+    assert_snapshot!(brief(&env, &["check", "--json", "--", "echo `id`"]), @r#"3 | {"verdict":"ask","reason":"this cannot be judged: a command substitution in backticks","directory":"[PROJECT]","plan":[]} |"#);
+}
+
+#[test]
+fn rules_are_the_least_of_settings_agent_and_project() {
+    let env = with_programs();
+    add(&env, &["ls"]);
+    let check = |settings: &str, agent: &str| {
+        env.write("home/.metier/config.toml", settings);
+        brief(&env, &["check", "--agent", agent, "--", "ls"])
+    };
+    assert!(check("", "default").starts_with("0 | allow"));
+    assert_snapshot!(check("approvals.mode = 'deny'", "default"), @"4 | deny: no commands may run here: the mode is `deny` / COMMAND  IN  PROGRAM  ALLOWED BY / ls       .   –        – |");
+    assert_snapshot!(check("approvals.ask = 'always'", "default"), @"3 | ask: every command is asked about / COMMAND  IN  PROGRAM      ALLOWED BY / ls       .   /usr/bin/ls  --[ID]-- |");
+    assert_snapshot!(check("agents.bob.approvals.mode = 'deny'", "bob"), @"4 | deny: no commands may run here: the mode is `deny` / COMMAND  IN  PROGRAM  ALLOWED BY / ls       .   –        – |");
+    assert!(check("agents.bob.approvals.mode = 'deny'", "eve").starts_with("0 | allow"));
+    let wide = "approvals.mode = 'deny'\nagents.bob.approvals.mode = 'full'";
+    assert!(check(wide, "bob").starts_with("4 | deny"));
+    env.write("project/.metier/config.toml", "approvals.mode = 'full'\napprovals.allow = ['id']");
+    assert!(check("approvals.mode = 'deny'", "default").starts_with("4 | deny"));
+    let outcome = env.run(["approvals", "check", "--", "id"]);
+    assert_eq!(outcome.code, 4);
+    env.write("project/.metier/config.toml", "approvals.mode = 'deny'");
+    assert!(check("approvals.mode = 'full'", "default").starts_with("4 | deny"));
+}
+
+#[test]
+fn programs_of_usable_skills_are_allowed_by_name_if_that_is_wanted() {
+    let env = with_programs();
+    let header = "name: NAME\ndescription: d\nmetadata: {metier: {requires: {bins: [BIN]}}}";
+    for (name, bin) in [("mine", "id"), ("other", "uname"), ("broken", "no-such-program")] {
+        let text = header.replace("NAME", name).replace("BIN", bin);
+        env.write(format!("home/.metier/skills/{name}/SKILL.md"), format!("---\n{text}\n---\n"));
+    }
+    let settings = "approvals.ask = 'off'\nagents.bob.skills = ['mine']";
+    let check = |wanted: &str, agent: &str, command: &str| {
+        env.write("home/.metier/config.toml", format!("{settings}\n{wanted}"));
+        env.run(["approvals", "check", "--agent", agent, "--", command]).code
+    };
+    let on = "approvals.auto_allow_skills = true";
+    assert_eq!(check("", "bob", "id"), 4);
+    assert_eq!(check(on, "bob", "id"), 0);
+    assert_eq!(check(on, "bob", "uname"), 4, "of a skill that this agent does not use");
+    assert_eq!(check(on, "eve", "uname"), 0);
+    assert_eq!(check(on, "bob", "/usr/bin/id"), 4, "only by name");
+    env.write("project/id", "#!/bin/sh\n");
+    assert_eq!(check(on, "bob", "./id"), 4);
 }

@@ -42,7 +42,7 @@ fn every_setting_has_a_default() {
     approvals.auto_allow_skills = false  # default
     approvals.mode = "allowlist"  # default
     approvals.safe_bins = ["cut", "uniq", "head", "tail", "tr", "wc"]  # default
-    approvals.trusted_dirs = ["/bin", "/usr/bin", "/sbin", "/usr/sbin"]  # default
+    approvals.trusted_dirs = ["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin"]  # default
     approvals.variables = ["LANG", "LANGUAGE", "LC_*", "TZ", "TERM", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CI", "PYTHONUNBUFFERED"]  # default
     context.compact_at = 80  # default
     context.tokens = 128000  # default

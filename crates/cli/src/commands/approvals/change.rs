@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use metier_approval::Facts;
+use metier_approval::{Entry, Facts};
 use metier_session::{Decision, DecisionStore, Rule};
 use serde_json::json;
 
@@ -10,20 +10,34 @@ use super::list::described;
 use crate::args::AddArgs;
 use crate::context::Context;
 use crate::failure::{FAILED, Failure, OK};
-use crate::output::plain;
+use crate::output::{plain, style};
 use crate::runs::block_on;
 
 /// Lets a program run.
 pub(super) fn add(context: &Context, wanted: &AddArgs) -> Result<u8, Failure> {
     let pattern = context.program_pattern(&wanted.pattern)?;
     let directory = wanted.dir.as_deref().map(|folder| folder_of(context, folder)).transpose()?;
-    let rule = Rule::Pattern { pattern, arguments: wanted.args.clone(), directory };
+    let arguments = wanted.args.clone();
+    let entry = Entry { id: String::new(), pattern, arguments, directory };
+    if !entry.is_readable() {
+        let arguments = wanted.args.as_deref().unwrap_or_default();
+        return Err(Failure::usage(format!(
+            "`{arguments}` is no regular expression, or too large"
+        ))
+        .hint("for example `status( --short)?`; it must match all arguments together"));
+    }
+    let note = narrowness(context, &entry);
+    let Entry { pattern, arguments, directory, .. } = entry;
+    let rule = Rule::Pattern { pattern, arguments, directory };
     let store = context.sessions()?;
     let decision = block_on(async { Ok(store.decide(wanted.agent.as_deref(), rule).await?) })?;
     if wanted.json {
         context.output.json(&described(&decision));
     } else {
         context.output.print(&format!("allowed {}", sentence(&decision)));
+        if let Some(note) = note {
+            context.output.note(style::WARN, "note: ", &note);
+        }
     }
     Ok(OK)
 }
@@ -63,6 +77,18 @@ fn folder_of(context: &Context, folder: &Path) -> Result<std::path::PathBuf, Fai
     found.map(|found| found.real).ok_or_else(|| {
         Failure::usage(format!("`{}` is not a folder", folder.display()))
             .hint("a program is allowed in folders that are there")
+    })
+}
+
+/// What an entry does not do, although one could think so.
+fn narrowness(context: &Context, entry: &Entry) -> Option<String> {
+    let pattern = &entry.pattern;
+    let Some(found) = context.machine().executable(Path::new("/"), pattern) else {
+        let is_one = !pattern.contains(['*', '?']);
+        return is_one.then(|| format!("there is no program `{pattern}` here yet"));
+    };
+    entry.limits(&found).map(|because| {
+        format!("{because}; without `--args` only uses that are known to be harmless are allowed")
     })
 }
 

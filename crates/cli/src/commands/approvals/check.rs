@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use metier_approval::{
-    Action, Approved, Basis, Facts, Judged, Plan, Simple, Verdict, judge, parse,
+    Action, Approved, Basis, Facts, Joint, Judged, Plan, Simple, Verdict, judge, parse,
 };
 use serde_json::{Value, json};
 
@@ -54,7 +54,12 @@ struct Answer<'a> {
 }
 
 /// A program of a plan, and what was found out about it.
-type Row<'a> = (&'a Simple, Option<&'a Judged>);
+struct Row<'a> {
+    /// When it runs, for the first of a pipe; the others run with the one before.
+    joint: Option<Joint>,
+    simple: &'a Simple,
+    judged: Option<&'a Judged>,
+}
 
 impl<'a> Answer<'a> {
     fn of(verdict: &'a Verdict, read: Option<&'a Plan>) -> Self {
@@ -75,12 +80,19 @@ impl<'a> Answer<'a> {
 
     fn rows(&self) -> impl Iterator<Item = Row<'a>> {
         let steps = self.plan.map(|plan| plan.steps.as_slice()).unwrap_or_default();
-        let programs = steps.iter().flat_map(|step| match &step.action {
-            Action::Run(programs) => programs.as_slice(),
-            Action::Enter(_) => &[],
+        let programs = steps.iter().flat_map(|step| {
+            let programs = match &step.action {
+                Action::Run(programs) => programs.as_slice(),
+                Action::Enter(_) => &[],
+            };
+            programs.iter().enumerate().map(|(place, it)| ((place == 0).then_some(step.joint), it))
         });
         let judged = self.judged;
-        programs.enumerate().map(|(place, simple)| (simple, judged.get(place)))
+        programs.enumerate().map(|(place, (joint, simple))| Row {
+            joint,
+            simple,
+            judged: judged.get(place),
+        })
     }
 
     fn to_json(&self, start: &Path) -> Value {
@@ -107,7 +119,7 @@ impl<'a> Answer<'a> {
             column("ALLOWED BY", false),
         ]);
         let mut is_empty = true;
-        for (simple, judged) in self.rows() {
+        for Row { simple, judged, .. } in self.rows() {
             is_empty = false;
             table.row(vec![
                 (style::NAME, safe(&simple.to_string())),
@@ -123,8 +135,9 @@ impl<'a> Answer<'a> {
     }
 }
 
-fn described((simple, judged): Row<'_>, start: &Path) -> Value {
+fn described(Row { joint, simple, judged }: Row<'_>, start: &Path) -> Value {
     json!({
+        "after": joint.map_or_else(|| json!("pipe"), |joint| json!(joint)),
         "argv": simple.words,
         "variables": simple.variables,
         "redirections": simple.redirections,

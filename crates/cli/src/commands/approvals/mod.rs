@@ -4,12 +4,11 @@ mod change;
 mod check;
 mod list;
 
-use metier_approval::quote;
+use metier_approval::{quote, shown_text};
 
 use crate::args::{ApprovalsArgs, ApprovalsCommand};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::plain;
 
 /// Does what was asked with approvals.
 pub(super) fn run(arguments: &ApprovalsArgs, context: &Context) -> Result<u8, Failure> {
@@ -26,7 +25,10 @@ fn joined(words: &[String]) -> String {
     words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// A command on one line for people: nothing in it is hidden.
+/// A command on one line for people: nothing in it is hidden but secrets.
 fn safe(command: &str) -> String {
-    plain(command)
+    match shown_text(command) {
+        Ok(shown) => shown.lines.join("\\n"),
+        Err(error) => error.to_string(),
+    }
 }

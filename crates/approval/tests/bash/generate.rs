@@ -14,8 +14,8 @@ const NASTY: &[&str] = &[
 
 const PLAIN: &[&str] = &[
     "a", "b2", "-l", "--x=y", "file", "sub/f", "./g", "1", "2", "0", "A=1", "if", "cd", "eval",
-    "-", "--", "%1", "x:y", "@", "+", ",", "^", "!", "]", "}", "a~", "a#", "é", "a:~", "--x=~",
-    "A=x=~", "a$", "=", "==",
+    "-", "--", "%1", "x:y", "@", "+", ",", "^", "!", "]", "a~", "a#", "é", "a:~", "--x=~", "A=x=~",
+    "a$", "=", "==",
 ];
 
 /// A whole command.
@@ -27,7 +27,11 @@ pub(crate) fn command() -> impl Strategy<Value = String> {
         &["&", "|&", ";;", " & ", "(", ")", "|||", "&&;", " \\\n", "#", "{ ", "; }", "! "][..],
     );
     let joint = prop_oneof![60 => separator, 1 => rare];
-    let end = select(&["", "", "", ";", "\n", " ; ", " &&", "|", " &"][..]);
+    let end = prop_oneof![
+        30 => select(&["", "", ";", "
+    ", " ; "][..]),
+        1 => select(&[" &&", "|", " &"][..]),
+    ];
     (simple(), prop::collection::vec((joint, simple()), 0..4), end).prop_map(
         |(first, rest, end)| {
             let rest: String =
@@ -47,16 +51,22 @@ fn word() -> impl Strategy<Value = String> {
 
 fn fragment() -> impl Strategy<Value = String> {
     let inside = || prop::collection::vec(prop_oneof![select(NASTY), select(PLAIN)], 0..4);
+    let quoted = ["\"a$\"", "\"$ \"", "\"\\a\"", "\"\\$\\`\"", "''", "\"\"", "\"$\"", "\"'\""];
     prop_oneof![
-        4 => select(PLAIN).prop_map(str::to_owned),
-        4 => inside().prop_map(|pieces| format!("'{}'", pieces.concat().replace('\'', ""))),
-        4 => inside().prop_map(|pieces| format!("\"{}\"", escaped(&pieces.concat()))),
+        8 => select(PLAIN).prop_map(str::to_owned),
+        8 => inside().prop_map(|pieces| format!("'{}'", pieces.concat().replace('\'', ""))),
+        8 => inside().prop_map(|pieces| format!("\"{}\"", escaped(&pieces.concat()))),
+        4 => select(quoted.to_vec()).prop_map(str::to_owned),
+        5 => select(NASTY).prop_map(|nasty| format!("\\{}", &nasty[..first(nasty)])),
+        1 => select(NASTY).prop_map(|nasty| format!("\\{nasty}")),
         1 => select(NASTY).prop_map(|nasty| format!("\"{nasty}\"")),
-        1 => select(&["\"a$\"", "\"$ \"", "\"\\a\"", "\"\\$\\`\"", "''", "\"\"", "\\ ", "\"$\"", "\"'\""][..])
-            .prop_map(str::to_owned),
-        3 => select(NASTY).prop_map(|nasty| format!("\\{nasty}")),
         1 => select(NASTY).prop_map(str::to_owned),
     ]
+}
+
+/// How long the first character of a text is.
+fn first(text: &str) -> usize {
+    text.chars().next().map_or(0, char::len_utf8)
 }
 
 /// What is written in double quotes to say something.

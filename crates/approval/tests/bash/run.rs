@@ -175,8 +175,8 @@ struct Tree {
 
 impl Tree {
     fn new() -> Self {
-        let top = TempDir::new().unwrap();
-        let start = top.path().canonicalize().unwrap().join("w/x/y/z/start");
+        let top = TempDir::new_in(std::env::temp_dir().canonicalize().unwrap()).unwrap();
+        let start = top.path().join("w/x/y/z/start");
         for folder in ["sub/deep", "-d", "../side"] {
             fs::create_dir_all(start.join(folder)).unwrap();
         }

@@ -3,6 +3,7 @@
 mod accepted;
 mod properties;
 mod refused;
+mod unusual;
 
 use super::parse;
 use crate::plan::{Action, Joint, Simple};

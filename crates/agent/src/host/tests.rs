@@ -6,10 +6,12 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use metier_approval::{Executable, Facts, FileFact};
+use metier_approval::{
+    Entry, Executable, Facts, FileFact, Pinned, Policy, Remembered, Rules, Simple,
+};
 use tempfile::TempDir;
 
-use super::Machine;
+use super::{Machine, rule_of, take_decisions};
 
 /// A folder with `bin` and `work` in it, of which `bin` is the `PATH`.
 struct Place {
@@ -313,4 +315,56 @@ fn a_link_to_where_nothing_is_is_where_a_file_would_be_made() {
     assert_eq!((real("round"), real("none"), real("")), (None, None, Some(place.at("work"))));
     place.write("outside", "", 0o644);
     assert_eq!(real("two"), Some(place.at("outside")));
+}
+
+#[test]
+fn what_is_allowed_for_good_comes_back_as_it_was_shown() {
+    use metier_session::{DecisionStore, MemoryStore, Rule};
+    let pinned = Pinned {
+        command: Simple {
+            variables: vec![("LANG".to_owned(), "C".to_owned())],
+            words: vec!["make".to_owned(), "a b".to_owned()],
+            redirections: Vec::new(),
+            directory: PathBuf::from("sub"),
+        },
+        program: PathBuf::from("/usr/bin/make"),
+        sha256: "0f".repeat(32),
+        directory: PathBuf::from("/srv/ship/sub"),
+    };
+    let pattern = Rule::Pattern {
+        pattern: "git".to_owned(),
+        arguments: Some("status".to_owned()),
+        directory: Some(PathBuf::from("/srv")),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let decisions = runtime.block_on(async {
+        let store = MemoryStore::new();
+        store.decide(None, rule_of(pinned.clone())).await.unwrap();
+        store.decide(Some("bob"), pattern).await.unwrap();
+        store.decisions(Some("bob")).await.unwrap()
+    });
+    let [exact, entry] = [0, 1].map(|place| decisions[place].id.clone());
+    let mut policy = Policy {
+        rules: Rules::default(),
+        entries: Vec::new(),
+        remembered: Vec::new(),
+        safe_programs: Vec::new(),
+        trusted_folders: Vec::new(),
+        skill_programs: Vec::new(),
+        writable: Vec::new(),
+        variables: Vec::new(),
+    };
+    take_decisions(&mut policy, decisions);
+    let remembered = Remembered {
+        id: exact,
+        program: pinned.program,
+        sha256: pinned.sha256,
+        words: pinned.command.words,
+        directory: pinned.directory,
+        variables: pinned.command.variables,
+    };
+    assert_eq!(policy.remembered, [remembered]);
+    let arguments = Some("status".to_owned());
+    let directory = Some(PathBuf::from("/srv"));
+    assert_eq!(policy.entries, [Entry { id: entry, pattern: "git".into(), arguments, directory }]);
 }

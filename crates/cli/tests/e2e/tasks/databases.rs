@@ -43,6 +43,9 @@ fn a_database_that_another_process_holds_is_told_after_a_while() {
 #[test]
 fn a_database_of_a_newer_version_is_not_touched() {
     let env = with_session();
+    let version: i64 = database(&env)
+        .pragma_query_value(None, "user_version", |row| row.get(0))
+        .expect("its version");
     database(&env).pragma_update(None, "user_version", 99).expect("its version");
     let lines = [
         compact(&run_scripted(&env, &["second", "--session", "one"])),
@@ -50,11 +53,11 @@ fn a_database_of_a_newer_version_is_not_touched() {
         compact(&run(&env, "usage")),
     ];
     assert_snapshot!(lines.join("\n"), @"
-    1 |  | error: the database `[HOME]/.metier/metier.db` has version 99, and this program knows only up to 1 / hint: install a newer metier, or set METIER_HOME to another state directory
-    1 |  | error: the database `[HOME]/.metier/metier.db` has version 99, and this program knows only up to 1 / hint: install a newer metier, or set METIER_HOME to another state directory
-    1 |  | error: the database `[HOME]/.metier/metier.db` has version 99, and this program knows only up to 1 / hint: install a newer metier, or set METIER_HOME to another state directory
+    1 |  | error: the database `[HOME]/.metier/metier.db` has version 99, and this program knows only up to 2 / hint: install a newer metier, or set METIER_HOME to another state directory
+    1 |  | error: the database `[HOME]/.metier/metier.db` has version 99, and this program knows only up to 2 / hint: install a newer metier, or set METIER_HOME to another state directory
+    1 |  | error: the database `[HOME]/.metier/metier.db` has version 99, and this program knows only up to 2 / hint: install a newer metier, or set METIER_HOME to another state directory
     ");
-    database(&env).pragma_update(None, "user_version", 1).expect("its version");
+    database(&env).pragma_update(None, "user_version", version).expect("its version");
     assert_goes_on(&env);
 }
 

@@ -1,14 +1,19 @@
-//! The benchmark `approval`: what reading a very long command costs, beside looking at each of its bytes once.
+//! The benchmark `approval`: what reading and judging a very long command costs, beside looking at each of its bytes once.
 
 use std::hint::black_box;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-use metier_approval::parse;
+use metier_approval::{
+    Ask, Entry, Executable, Facts, FileFact, Identity, Mode, Policy, Rules, judge, parse,
+};
 
 use crate::statistics::Spread;
 use crate::table::Table;
 
+/// Where commands start, and may write.
+const START: &str = "/home/me/project";
 /// How long the commands are.
 const BYTES: usize = 100_000;
 
@@ -23,23 +28,82 @@ pub(crate) struct ApprovalArgs {
 /// Measures and prints.
 pub(crate) fn run(arguments: &ApprovalArgs) -> Result<()> {
     let rounds = if arguments.quick { 21 } else { 201 };
-    let mut table = Table::new(&["command of 100 kB", "floor ms", "parse ms", "÷ floor"]);
+    let policy = policy();
+    let mut table =
+        Table::new(&["command of 100 kB", "floor ms", "parse ms", "÷ floor", "judge ms"]);
     for Shape { name, text, has_plan } in shapes() {
         ensure!(parse(&text).is_ok() == has_plan, "{name}: {:?}", parse(&text).err());
         let mut floors = Vec::new();
         let mut times = Vec::new();
+        let mut verdicts = Vec::new();
+        let plan = parse(&text);
         for _ in 0..rounds {
             floors.push(milliseconds(|| text.bytes().map(u64::from).sum::<u64>()));
             times.push(milliseconds(|| parse(black_box(&text))));
+            verdicts.push(milliseconds(|| {
+                judge(black_box(&plan), Path::new(START), &Anywhere, &policy)
+            }));
         }
-        let [floor, time] = [floors, times].map(Spread::of);
+        let [floor, time, verdict] = [floors, times, verdicts].map(Spread::of);
         let cell = |spread: Spread| format!("{:.3} ({:.3})", spread.median, spread.min);
         let ratio = time.over(floor);
         let ratio = format!("{:.0} ({:.0})", ratio.median, ratio.min);
-        table.row(vec![name.to_owned(), cell(floor), cell(time), ratio]);
+        table.row(vec![name.to_owned(), cell(floor), cell(time), ratio, cell(verdict)]);
     }
     print(&table);
     Ok(())
+}
+
+/// A machine that has every program, folder and file, so that only judging is measured.
+struct Anywhere;
+
+impl Facts for Anywhere {
+    fn executable(&self, _directory: &Path, word: &str) -> Option<Executable> {
+        let path = Path::new("/usr/bin").join(word);
+        let file = FileFact { real: path.clone(), identity: Identity::default() };
+        Some(Executable { path, file, is_replaceable: false, interpreter: None })
+    }
+
+    fn folder(&self, path: &Path) -> Option<FileFact> {
+        let is_file = path.to_string_lossy().contains("file-");
+        (!is_file).then(|| FileFact { real: path.to_owned(), identity: Identity::default() })
+    }
+
+    fn file(&self, directory: &Path, path: &str) -> Option<FileFact> {
+        let real = directory.join(path);
+        Some(FileFact { real, identity: Identity::default() })
+    }
+
+    fn digest(&self, _file: &FileFact) -> Option<String> {
+        None
+    }
+}
+
+/// A policy with a hundred entries, the last of which are those that count.
+fn policy() -> Policy {
+    let entry = |pattern: String, arguments: Option<&str>| Entry {
+        id: pattern.clone(),
+        pattern,
+        arguments: arguments.map(str::to_owned),
+        directory: None,
+    };
+    let mut entries: Vec<Entry> = (0..49)
+        .flat_map(|number| {
+            let path = format!("/opt/**/tool-{number}");
+            [entry(path, None), entry(format!("tool-{number}"), Some("(a|b)+"))]
+        })
+        .collect();
+    entries.extend(["ls", "sort"].map(|name| entry(name.to_owned(), None)));
+    Policy {
+        rules: Rules { mode: Mode::Allowlist, ask: Ask::OnMiss, fallback: Mode::Deny },
+        entries,
+        remembered: Vec::new(),
+        safe_programs: vec!["cut".to_owned()],
+        trusted_folders: vec![PathBuf::from("/usr/bin")],
+        skill_programs: Vec::new(),
+        writable: vec![PathBuf::from(START)],
+        variables: Vec::new(),
+    }
 }
 
 /// A long command.

@@ -1,5 +1,6 @@
 //! A whole plan, looked at.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -42,7 +43,7 @@ struct Look<'a> {
     programs: Vec<Judged>,
     /// What would be remembered of the programs that nobody allows; none once one of them cannot be.
     offers: Option<Vec<Pinned>>,
-    written: Vec<PathBuf>,
+    written: HashSet<PathBuf>,
     /// Whether everything that the plan names was found.
     is_complete: bool,
 }
@@ -58,7 +59,7 @@ impl Looked {
             problems: Problems::default(),
             programs: Vec::new(),
             offers: Some(Vec::new()),
-            written: Vec::new(),
+            written: HashSet::new(),
             is_complete: !plan.steps.is_empty(),
         };
         let directory = look.folder(Path::new(""));
@@ -213,7 +214,7 @@ impl Look<'_> {
                 [&judged.program].into_iter().chain(judged.inner.iter().map(|(_, inner)| inner));
             let files = programs.map(|program| &program.file).chain(&judged.scripts);
             let own =
-                files.map(|file| &file.real).find(|real| self.written.contains(real)).cloned();
+                files.map(|file| &file.real).find(|real| self.written.contains(*real)).cloned();
             if let Some(own) = own {
                 let own = brief(&own.to_string_lossy());
                 self.problems.miss(|| format!("`{own}` is written and run by the same command"));

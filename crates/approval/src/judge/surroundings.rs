@@ -22,6 +22,8 @@ pub(super) struct Problems {
     pub(super) missed: usize,
 }
 
+/// Most files that a program is given by redirection.
+const MAX_FILES: usize = 16;
 /// Most problems of a sort that are put into words.
 const MAX_WORDS: usize = 16;
 
@@ -78,12 +80,18 @@ pub(super) fn redirections(
     problems: &mut Problems,
 ) -> Vec<PathBuf> {
     let mut written = Vec::new();
+    let mut files = 0;
     for redirection in &simple.redirections {
         let (path, is_written) = match &redirection.target {
             Target::Nothing | Target::Same(_) => continue,
             Target::Read(path) => (path, false),
             Target::Write(path) | Target::Append(path) => (path, true),
         };
+        files += 1;
+        if files > MAX_FILES {
+            problems.miss(|| format!("a program is given more than {MAX_FILES} files"));
+            break;
+        }
         match file(path, is_written, directory, (machine, policy)) {
             Ok(file) if is_written => written.push(file),
             Ok(_) => {}

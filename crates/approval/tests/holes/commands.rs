@@ -190,3 +190,10 @@ fn no_sequence_of_harmless_programs_excuses_another() {
       ask: `sh` is a shell and can run anything; it needs an entry with `--args`
     ");
 }
+
+#[test]
+fn a_program_is_given_a_bounded_number_of_files() {
+    let redirections = ">out ".repeat(17);
+    let verdict = decide(&format!("ls {redirections}"), &Machine::new(), &policy(&["ls"]));
+    insta::assert_snapshot!(verdict, @"ask: a program is given more than 16 files");
+}

@@ -28,7 +28,8 @@ pub const MAX_WORDS: usize = 16_384;
 /// When a plan cannot say what it would do. The first such thing in the text is named.
 pub fn parse(text: &str) -> Result<Plan, NotAnalysable> {
     if text.len() > MAX_BYTES {
-        return Err(NotAnalysable::new("a command of more than 128 KiB", MAX_BYTES));
+        let what = format!("a command of more than {} KiB", MAX_BYTES >> 10);
+        return Err(NotAnalysable::new(what, text.floor_char_boundary(MAX_BYTES)));
     }
     if let Some(at) = text.find('\0') {
         return Err(NotAnalysable::new("a NUL character", at));
@@ -204,7 +205,8 @@ impl<'a> Grammar<'a> {
         }
         self.commands += 1;
         if self.commands > MAX_COMMANDS {
-            return Err(NotAnalysable::new("more than 1024 commands", draft.at));
+            let what = format!("more than {MAX_COMMANDS} commands");
+            return Err(NotAnalysable::new(what, draft.at));
         }
         self.stages.push(draft);
         Ok(())
@@ -243,7 +245,7 @@ impl<'a> Grammar<'a> {
     fn count(&mut self, at: usize) -> Result<(), NotAnalysable> {
         self.words += 1;
         if self.words > MAX_WORDS {
-            return Err(NotAnalysable::new("more than 16384 words", at));
+            return Err(NotAnalysable::new(format!("more than {MAX_WORDS} words"), at));
         }
         Ok(())
     }

@@ -281,6 +281,12 @@ fn limits_are_where_they_are_said_to_be() {
 }
 
 #[test]
+fn a_text_that_is_too_long_is_refused_between_characters() {
+    let text = format!("a{}", "é".repeat(64 << 10));
+    assert_eq!(outcome(&text), "131071: a command of more than 128 KiB");
+}
+
+#[test]
 fn arguments_are_quoted_only_if_they_must_be() {
     let words = [
         "ls", "-la", "a/b.c", "A=1", "--x=y:z", "é", "[", "{}", "if", "", "a b", "it's", "$x",

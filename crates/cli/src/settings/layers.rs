@@ -98,14 +98,15 @@ impl Settings {
 
     /// Of words that say how much is allowed, one that cannot be read allows the least. Says so.
     fn close(&mut self, path: &Path, error: &SettingsError) -> String {
-        let SettingsError::WrongKind { name, .. } = error else { return String::new() };
+        let SettingsError::WrongKind { name, place, .. } = error else { return String::new() };
         let Some(Kind::Choice(Choice { words: [least, ..], .. })) =
             Key::find(name).map(|key| key.kind)
         else {
             return String::new();
         };
-        // The line is in the message.
-        let origin = Origin::File { path: path.to_owned(), line: 1 };
+        // A place is a path and a line.
+        let line = place.rsplit(':').next().and_then(|line| line.parse().ok()).unwrap_or(1);
+        let origin = Origin::File { path: path.to_owned(), line };
         self.set(name.clone(), Value::Text((*least).to_owned()), origin);
         format!("; it is `{least}` instead")
     }

@@ -291,6 +291,12 @@ fn rules_are_the_least_of_settings_agent_and_project() {
     assert_eq!(outcome.code, 4);
     env.write("project/.metier/config.toml", "approvals.mode = 'deny'");
     assert!(check("approvals.mode = 'full'", "default").starts_with("4 | deny"));
+    env.write("project/.metier/config.toml", "\napprovals.mode = 'none'");
+    assert_snapshot!(check("approvals.mode = 'full'", "default"), @"4 | deny: no commands may run here: the mode is `deny` / COMMAND  IN  PROGRAM  ALLOWED BY / ls       .   –        – | warning: [PROJECT]/.metier/config.toml:1:1: not taken from the project: [PROJECT]/.metier/config.toml:2: `approvals.mode` is not `deny`, `allowlist` or `full`; it is `deny` instead [M090]");
+    assert_snapshot!(run(&env, "config show").stdout, @r#"
+    # state: [HOME]/.metier
+    approvals.mode = "deny"  # [PROJECT]/.metier/config.toml:2, before that [HOME]/.metier/config.toml:1
+    "#);
 }
 
 #[test]

@@ -3,9 +3,10 @@
 //! The text of a command is what somebody asked for; whoever judged it says here what is done about it.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::Path;
 
-use metier_sandbox::{Descriptor, Joint, To, Walk, Walked};
+use metier_sandbox::{Descriptor, Joint, SpawnError, To, Walk, Walked};
 use serde::Serialize;
 
 use crate::executor::{ExecuteError, Executor};
@@ -35,8 +36,10 @@ impl Manner {
         if needs_host && !executor.sees_host() {
             return Err(ExecuteError::HostOnly(executor.name()).into());
         }
-        if outside.is_some_and(|folder| !folder.is_absolute()) {
-            return Err(RunError::Command("the folder to start in is not absolute"));
+        if let Some(folder) = outside.filter(|folder| !folder.is_absolute()) {
+            let source = io::Error::new(io::ErrorKind::InvalidInput, "it is not absolute");
+            let path = folder.display().to_string();
+            return Err(ExecuteError::from(SpawnError::Directory { path, source }).into());
         }
         match self {
             Self::Arguments(words) if words.first().is_none_or(String::is_empty) => {

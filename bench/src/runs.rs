@@ -15,8 +15,8 @@ use metier_workspace::artifact::MemoryStore;
 use metier_workspace::executor::{Firmness, LocalExecutor};
 use metier_workspace::request::OutputSpec;
 use metier_workspace::{
-    RunOrder, RunOutput, RunRequest, RunSettings, Runner, SessionKey, Tree, TreeEntry, TreeKind,
-    Workspaces,
+    Manner, RunOrder, RunOutput, RunRequest, RunSettings, Runner, SessionKey, Tree, TreeEntry,
+    TreeKind, Workspaces,
 };
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -93,7 +93,14 @@ impl Place {
             generation: 0,
         };
         let settings = RunSettings::default();
-        let order = RunOrder { key, request, trees: vec![self.tree.clone()], settings };
+        let order = RunOrder {
+            key,
+            request,
+            trees: vec![self.tree.clone()],
+            settings,
+            manner: Manner::Shell,
+            outside: None,
+        };
         let live = Box::new(|_, _: &[u8]| {});
         Ok(self.runtime.block_on(self.runner.run(order, live, Cancel::new()?))?)
     }

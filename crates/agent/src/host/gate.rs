@@ -236,7 +236,7 @@ fn asked(question: &Question, call: &Call) -> NewEvent {
         "command": lines.map(|it| it.lines).unwrap_or_default(),
         "directory": question.directory,
         "reason": question.reason,
-        "programs": question.plan.as_ref().map(|plan| programs(plan)),
+        "programs": question.plan.as_ref().map(programs),
     });
     approval(request, Value::Null)
 }

@@ -15,6 +15,7 @@ use crate::host::Host;
 use crate::library::Library;
 use crate::prompt::PromptSettings;
 use crate::texts::{TextError, Texts};
+use crate::tools::run::Restriction;
 use crate::turn::{Ending, TurnLimits};
 
 /// How long a loaded skill stays loaded.
@@ -45,6 +46,8 @@ pub struct AgentSettings {
     pub retain_tokens: usize,
     /// Whether a skill must be loaded before its commands are run.
     pub load_before_run: bool,
+    /// Which commands may run at all.
+    pub restriction: Restriction,
     /// Commands that run at the same time.
     pub parallel_tools: usize,
     /// Tokens that fit into the model.
@@ -66,6 +69,7 @@ impl Default for AgentSettings {
             max_loaded_skills: None,
             retain_tokens: 32_000,
             load_before_run: true,
+            restriction: Restriction::default(),
             parallel_tools: 4,
             context_tokens: 128_000,
             compact_at: 0.8,

@@ -140,6 +140,7 @@ impl Agent {
             key: self.workspace_key(&thread.at),
             load_first: self.settings.load_before_run,
             start: self.on_host().map(|host| host.folder.clone()),
+            restriction: self.settings.restriction.clone(),
         }
     }
 

@@ -10,6 +10,7 @@ use metier_agent::host::Host;
 use metier_agent::prompt::PromptSettings;
 use metier_agent::texts::StagedTexts;
 use metier_agent::tools::ToolSet;
+use metier_agent::tools::run::Restriction;
 use metier_agent::turn::TurnLimits;
 use metier_agent::{Agent, LoadMode};
 use metier_session::SqliteStore;
@@ -181,10 +182,23 @@ impl Context {
             max_loaded_skills: self.bound("skills.max_loaded"),
             retain_tokens: count("skills.retain_tokens", usual.retain_tokens),
             load_before_run: self.settings.switch("skills.load_before_run"),
+            restriction: self.restriction(),
             context_tokens: count("context.tokens", usual.context_tokens),
             compact_at: f64::from(percent) / 100.0,
             ..usual
         })
+    }
+
+    /// Commands that a model may run, by name. A project adds a list of its own to that of the person.
+    fn restriction(&self) -> Restriction {
+        let name = "skill_run.allowed_commands";
+        let own = self.settings.list(name).to_vec();
+        let others = self.settings.also.get(name).into_iter().flatten();
+        let lists = [own].into_iter().chain(others.map(|(list, _)| list.clone()));
+        Restriction {
+            allowed: lists.filter(|list| !list.is_empty()).collect(),
+            denied: self.settings.list("skill_run.denied_commands").to_vec(),
+        }
     }
 
     /// A bound, where 0 stands for none.

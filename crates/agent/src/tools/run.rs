@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use metier_approval::quote;
+use metier_approval::{quote, restricted};
 use metier_sandbox::{Cancel, Walk};
 use metier_workspace::executor::{Live, Network};
 use metier_workspace::grant::Asked;
@@ -36,6 +36,40 @@ pub struct Runs {
     pub load_first: bool,
     /// Where commands of no skill start on the host, if they run there.
     pub start: Option<PathBuf>,
+    /// Which commands may run at all.
+    pub restriction: Restriction,
+}
+
+/// Commands that may run in skills, by lists of names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Restriction {
+    /// A command must be on each of these lists.
+    pub allowed: Vec<Vec<String>>,
+    /// Commands that may not run, whoever allows them.
+    pub denied: Vec<String>,
+}
+
+impl Restriction {
+    /// How a command is run: by a shell, or where there are lists as the one program that they let through.
+    fn manner(&self, command: &str) -> Result<Manner, String> {
+        if self.allowed.is_empty() && self.denied.is_empty() {
+            return Ok(Manner::Shell);
+        }
+        let everything = Vec::new();
+        let lists = self.allowed.iter().chain(self.allowed.is_empty().then_some(&everything));
+        let mut words = Vec::new();
+        for allowed in lists {
+            words = restricted(command, allowed, &self.denied).map_err(|refusal| {
+                let names = if allowed.is_empty() {
+                    String::new()
+                } else {
+                    format!("; allowed are: {}", allowed.join(", "))
+                };
+                format!("this was not run: {refusal}{names}")
+            })?;
+        }
+        Ok(Manner::Arguments(words))
+    }
 }
 
 /// A run that is ready.
@@ -91,7 +125,7 @@ impl Runs {
         let trees = request.skills().into_iter().map(|name| at.tree(at.usable(name)?));
         let trees = trees.collect::<Result<_, _>>()?;
         let settings = at.library.run_settings(entry).map_err(|error| error.to_string())?;
-        Ok(self.order(request, trees, settings))
+        self.order(request, trees, settings)
     }
 
     /// Prepares a call of `exec`, with every skill there.
@@ -161,22 +195,22 @@ impl Runs {
             None => (None, request.cwd.or_else(whole)),
         };
         let request = RunRequest { skill, cwd, ..request };
-        let mut prepared = self.order(request, trees, granted_to_none(&settings));
+        let mut prepared = self.order(request, trees, granted_to_none(&settings))?;
         prepared.order.outside = outside;
         Ok(Prepared { warnings, ..prepared })
     }
 
-    fn order(&self, request: RunRequest, trees: Vec<Tree>, settings: RunSettings) -> Prepared {
+    fn order(
+        &self,
+        request: RunRequest,
+        trees: Vec<Tree>,
+        settings: RunSettings,
+    ) -> Result<Prepared, String> {
+        let manner = self.restriction.manner(&request.command)?;
         let digests = trees.iter().map(|tree| (tree.name.clone(), tree.digest.clone())).collect();
-        let order = RunOrder {
-            key: self.key.clone(),
-            request,
-            trees,
-            settings,
-            manner: Manner::Shell,
-            outside: None,
-        };
-        Prepared { order, digests, warnings: Vec::new(), talk: None }
+        let order =
+            RunOrder { key: self.key.clone(), request, trees, settings, manner, outside: None };
+        Ok(Prepared { order, digests, warnings: Vec::new(), talk: None })
     }
 
     /// What wants to run on the host, with everything there that it needs.

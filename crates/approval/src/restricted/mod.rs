@@ -63,10 +63,10 @@ pub fn restricted(
     for _ in 0..=MAX_DEPTH {
         let Some(word) = rest.first() else { break };
         let name = brief(word);
-        if is_listed(word, denied) {
+        if is_denied(word, denied) {
             return Err(Refusal::Denied { name });
         }
-        if !allowed.is_empty() && !is_listed(word, allowed) {
+        if !allowed.is_empty() && !is_allowed(word, allowed) {
             return Err(Refusal::NotAllowed { name });
         }
         match tables::kind_of(word, None) {
@@ -112,9 +112,17 @@ fn only(plan: Plan) -> Result<Vec<String>, Refusal> {
     }
 }
 
-/// Whether a list has a command, by what was written or by its last part.
-fn is_listed(word: &str, list: &[String]) -> bool {
+/// Whether a list denies a command, by what was written or by its last part.
+fn is_denied(word: &str, list: &[String]) -> bool {
     list.iter().any(|entry| entry == word || entry == tables::base_name(word))
+}
+
+/// Whether a list allows a command as it was written: a name is not the name of any file that is called so.
+fn is_allowed(word: &str, list: &[String]) -> bool {
+    let plain = |path: &str| {
+        path.strip_prefix("./").filter(|it| it.contains('/')).unwrap_or(path).to_owned()
+    };
+    list.iter().any(|entry| plain(entry) == plain(word))
 }
 
 /// Whether a program that is no wrapper is told to start others.

@@ -74,7 +74,7 @@ fn every_program_must_be_allowed() {
     ls
       ["ls"]
     /usr/bin/ls
-      ["/usr/bin/ls"]
+      `/usr/bin/ls` is not among the allowed commands
     LS
       `LS` is not among the allowed commands
     curl x

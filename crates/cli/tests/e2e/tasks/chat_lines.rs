@@ -1,7 +1,6 @@
 //! `metier chat` without a terminal: each line is a message, and everything it understands.
 
 use insta::assert_snapshot;
-use metier_testkit::{Outcome, TestEnv};
 use serde_json::json;
 
 use super::bench::{call, chat, script, steady, with_skill};

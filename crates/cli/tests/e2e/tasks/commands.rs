@@ -48,12 +48,9 @@ fn a_task_calls_skills_as_a_message_of_a_chat_does() {
     assert_snapshot!(steady(&run_scripted(&env, &["/hidden say it"])), @"");
     assert_snapshot!(steady(&run_scripted(&env, &["say it with $hidden, for $5"])), @"");
     assert_snapshot!(steady(&run_scripted(&env, &["/etc/passwd has what?"])), @"");
-    for task in ["/hiddn say it", "/private", "/help", "/skill"] {
+    let told = ["/hiddn say it", "/private", "/help", "/skill"].map(|task| {
         let outcome = run_scripted(&env, &[task]);
-        assert_snapshot!(format!(
-            "{task}: {} | {}",
-            outcome.code,
-            outcome.stderr.replace('\n', " / ")
-        ));
-    }
+        format!("{task}: {} | {}", outcome.code, outcome.stderr.replace('\n', " / "))
+    });
+    assert_snapshot!(told.join("\n"), @"");
 }

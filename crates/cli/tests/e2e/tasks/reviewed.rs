@@ -1,7 +1,7 @@
 //! What `run`, `chat` and their relatives say when something is not as it was meant.
 
 use insta::assert_snapshot;
-use metier_testkit::{Outcome, Terminal, TestEnv};
+use metier_testkit::{Outcome, Terminal};
 use serde_json::json;
 
 use super::bench::{call, chat, run_scripted, script, with_skill};

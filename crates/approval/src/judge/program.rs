@@ -179,20 +179,25 @@ fn as_filter(invocation: &Invocation<'_>, policy: &Policy) -> Option<Result<(), 
         return None;
     }
     let answer = tables::filter(name, arguments)?;
+    let found = invocation.found;
     let name = brief(name);
-    Some(is_taken_by_name(&invocation.found.program, policy).map_err(|because| format!("`{name}` {because}")).and(
-        answer.map_err(|fault| match fault {
-            Fault::Option(word) => format!(
-                "as a filter `{name}` may not have the option `{}`; it needs an entry",
-                brief(word)
-            ),
-            Fault::Operand(word) => format!(
-                "as a filter `{name}` reads only what is piped into it, not `{}`; it needs an entry",
-                brief(word)
-            ),
-            Fault::Missing => format!("`{name}` lacks an argument"),
-        }),
-    ))
+    if let Err(because) = is_taken_by_name(&found.program, policy) {
+        return Some(Err(format!("`{name}` {because}")));
+    }
+    if let Some(words) = found.kind.words() {
+        return Some(Err(format!("`{name}` {words}")));
+    }
+    Some(answer.map_err(|fault| match fault {
+        Fault::Option(word) => {
+            let word = brief(word);
+            format!("as a filter `{name}` may not have the option `{word}`; it needs an entry")
+        }
+        Fault::Operand(word) => {
+            let word = brief(word);
+            format!("as a filter `{name}` reads only what is piped into it, not `{word}`; it needs an entry")
+        }
+        Fault::Missing => format!("`{name}` lacks an argument"),
+    }))
 }
 
 /// Whether a program is one that a skill brings or needs.
@@ -244,8 +249,8 @@ pub(super) fn is_taken_by_name(program: &Executable, policy: &Policy) -> Result<
         .path
         .parent()
         .is_some_and(|parent| policy.trusted_folders.iter().any(|folder| folder == parent));
-    let place = brief(&program.path.to_string_lossy());
     if !is_trusted {
+        let place = brief(&program.path.to_string_lossy());
         return Err(format!("is `{place}`, which is in none of the trusted folders"));
     }
     is_left_alone(program, policy)

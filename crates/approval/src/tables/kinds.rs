@@ -66,6 +66,8 @@ const CARRIERS: &str = "\
 const INTERPRETER_PREFIXES: &[&str] =
     &["python", "pypy", "ld-linux", "ld-musl", "ld.so", "ld64.so"];
 
+/// Longer than any name in the lists, with a version.
+const LONGEST_NAME: usize = 64;
 /// What names of scripts end with, which are not the program that they are called after.
 const SCRIPTS: &[&str] = &["sh", "bash", "py", "js", "mjs", "ts", "rb", "pl", "php", "lua"];
 
@@ -85,7 +87,8 @@ pub(crate) fn kind_of(word: &str, program: Option<&Executable>) -> Kind {
 
 /// Whether a word names a program that changes who or where a program is.
 pub(crate) fn is_privileged(word: &str) -> bool {
-    matches!(by_name(base_name(word)), Kind::Privilege)
+    let name = base_name(word);
+    name.len() <= LONGEST_NAME && matches!(by_name(name), Kind::Privilege)
 }
 
 /// The names of a program: as it was written, where it was found, and what it really is. A program that is many

@@ -137,9 +137,10 @@ fn a_link_of_another_name_is_what_it_leads_to() {
     machine.link("/usr/bin/harmless", "/usr/bin/bash");
     machine.link("/usr/bin/lister", "/usr/bin/busybox");
     machine.link("/usr/bin/run-as", "/usr/bin/sudo");
+    machine.link("/usr/bin/head", "/usr/bin/bash");
     let policy = policy(&["*"]);
     let mut lines = String::new();
-    for command in ["harmless -c ls", "run-as ls", "lister x"] {
+    for command in ["harmless -c ls", "run-as ls", "lister x", "head -c 5"] {
         lines.push_str(&format!("{command}\n  {}\n", decide(command, &machine, &policy)));
     }
     insta::assert_snapshot!(lines, @"
@@ -149,5 +150,7 @@ fn a_link_of_another_name_is_what_it_leads_to() {
       deny: `run-as` changes who or where a program is; it never runs here
     lister x
       allow: /usr/bin/busybox by `*`
+    head -c 5
+      ask: `head -c 5` is not covered by the entry `*`: `head` is a shell and can run anything; it needs an entry with `--args`
     ");
 }

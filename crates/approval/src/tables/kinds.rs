@@ -46,7 +46,8 @@ const INTERPRETERS: &str = "\
     clisp swipl tclsh wish expect osascript awk gawk mawk nawk original-awk bwk m4 dc gdb lldb sqlite \
     sqlite3 psql mysql mariadb mongosh redis-cli ts-node tsx dotnet dotnet-script mono qjs d8 gjs vim vi \
     nvim view vimdiff rvim rview ex ed red emacs emacsclient nano pico micro joe mcedit less more most man \
-    info wasmtime wasmer qemu-x86_64 qemu-aarch64 wine gnuplot octave maxima gp";
+    info wasmtime wasmer qemu-x86_64 qemu-aarch64 wine gnuplot octave maxima gp exiftool pdflatex xelatex \
+    lualatex latexmk tex latex pdftex luatex";
 const RUNNERS: &str = "\
     npx pnpx bunx uvx npm pnpm yarn yarnpkg bun uv pipx pip poetry pdm hatch rye conda mamba micromamba \
     corepack nvm fnm volta mise asdf rtx direnv gem bundle bundler rbenv pyenv nodenv composer nix nix-shell \
@@ -60,8 +61,8 @@ const CARRIERS: &str = "\
     start-stop-daemon daemonize screen tmux dtach abduco at batch crontab systemctl service launchctl \
     run-parts chpst softlimit envdir setuidgid prlimit choom coproc command builtin exec eval source nc ncat \
     netcat socat openssl mail mailx ansible ansible-playbook vagrant hyperfine dotenv op doppler chronic \
-    ifne lckdo pee rlwrap trickle cgexec catatonit tini dumb-init \
-    with-contenv foreman pm2 forever supervisorctl";
+    ifne lckdo pee rlwrap trickle cgexec catatonit tini dumb-init with-contenv foreman pm2 forever \
+    supervisorctl fzf sk bat batcat delta mc ranger lf nnn vifm ldd tig gitk";
 /// What names of programs that run code begin with, whatever follows.
 const INTERPRETER_PREFIXES: &[&str] =
     &["python", "pypy", "ld-linux", "ld-musl", "ld.so", "ld64.so"];

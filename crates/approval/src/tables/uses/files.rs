@@ -84,6 +84,11 @@ pub(super) const USES: &[Uses] = &[
         shapes: &[of(&[], UNIQ, Operands::AtMost(1))],
     },
     Uses {
+        names: &["shuf", "gshuf"],
+        because: "with other options it overwrites files",
+        shapes: &[of(&[], Options { letters: "erz", valued: "in", ..NONE }, Operands::Any)],
+    },
+    Uses {
         names: &["split", "gsplit"],
         because: "with `--filter` it runs programs",
         shapes: &[of(&[], SPLIT, Operands::Any)],
@@ -112,7 +117,8 @@ pub(super) const USES: &[Uses] = &[
     },
     Uses {
         names: &[
-            "cpio", "pax", "ar", "rename", "prename", "mmv", "zipnote", "7z", "7za", "unrar", "rar",
+            "patch", "cpio", "pax", "ar", "rename", "prename", "mmv", "zipnote", "7z", "7za",
+            "unrar", "rar",
         ],
         because: "it can overwrite files anywhere, or run programs",
         shapes: &[],

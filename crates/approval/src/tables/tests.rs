@@ -177,6 +177,28 @@ fn a_program_without_a_table_is_covered_as_it_is() {
 }
 
 #[test]
+fn letters_that_stand_together_are_read_as_the_program_reads_them() {
+    let is_covered = |text: &str| {
+        let name = text.split(' ').next().unwrap();
+        is_covered(text, &program(&format!("/usr/bin/{name}")))
+    };
+    for text in [
+        "fd -gx touch",
+        "fd -Hx touch",
+        "fd -X vi",
+        "rg --pre x y",
+        "rg -z y",
+        "fd --exec x",
+        "shuf -o x",
+    ] {
+        assert!(!is_covered(text), "{text}");
+    }
+    for text in ["fd -g x", "fd -HI -e rs x", "rg -gx y", "rg -n -C 3 x src", "shuf -n 3 file"] {
+        assert!(is_covered(text), "{text}");
+    }
+}
+
+#[test]
 fn each_name_of_a_program_must_be_harmless() {
     let mut link = program("/usr/bin/git");
     link.path = "/usr/bin/g".into();

@@ -1,5 +1,11 @@
 //! What an entry covers.
 
+use std::path::Path;
+use std::process::{Command, Output};
+
+use metier_approval::quote;
+use proptest::prelude::*;
+
 use crate::machine::{Machine, decide, entry, policy, table};
 
 #[test]
@@ -266,4 +272,32 @@ fn options_of_others_that_run_load_or_overwrite_are_not_covered() {
     nc -e sh h 1
       ask: `nc -e sh h 1` is not covered by the entry `nc`: `nc` starts other programs; it needs an entry with `--args`
     ");
+}
+
+/// Whether the real `sed`, which can refuse to run programs and to write, finds nothing to refuse. None where
+/// there is no such.
+#[expect(clippy::disallowed_methods, reason = "a test asks the real program")]
+fn sed_finds_harmless(script: &str) -> Option<bool> {
+    let run = |script: &str| {
+        Command::new("sed").args(["--sandbox", "-n", "-e", script, "/dev/null"]).output().ok()
+    };
+    let refuses = |output: &Output| String::from_utf8_lossy(&output.stderr).contains("sandbox");
+    let knows_how = run("w x").is_some_and(|output| refuses(&output) && !output.status.success());
+    (knows_how && !Path::new("x").exists()).then(|| !refuses(&run(script).expect("it ran before")))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn sed_itself_finds_nothing_in_scripts_that_are_covered(
+        address in "([0-9]{0,2}|\\$|/[a/\\[\\],\\\\]{0,3}/),?([0-9]|\\$|/[a\\[\\]]{0,2}/)?",
+        command in "[pdq=]|s[/,|e]?[ab/,|\\\\\\[\\]we; \n]{0,8}[gpIwe1 \n]{0,3}",
+    ) {
+        let script = format!("{address}{command}");
+        let words = ["sed", "-n", "-e", &script, "file"].map(quote).join(" ");
+        if decide(&words, &Machine::new(), &policy(&["sed"])).starts_with("allow") {
+            prop_assert_ne!(sed_finds_harmless(&script), Some(false), "{}", script);
+        }
+    }
 }

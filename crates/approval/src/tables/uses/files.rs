@@ -124,13 +124,32 @@ pub(super) const USES: &[Uses] = &[
         shapes: &[],
     },
     Uses {
-        names: &["fd", "fdfind", "rg", "ripgrep", "ack", "ag"],
+        names: &["rg", "ripgrep"],
         because: "with other options it runs programs",
         shapes: &[of(&[], SEARCH, Operands::Any)],
     },
+    Uses {
+        names: &["fd", "fdfind"],
+        because: "with other options it runs programs",
+        shapes: &[of(&[], FD, Operands::Any)],
+    },
+    Uses {
+        names: &["ack", "ag", "pt", "ugrep"],
+        because: "with other options it runs programs",
+        shapes: &[],
+    },
 ];
 
-/// Searching. Not `--pre`, `--hostname-bin`, `-x`, `-X`, `--exec`, `--pager`.
+/// Finding. Not `-x`, `-X`, `--exec`, `--exec-batch`.
+const FD: Options = Options {
+    letters: "HIusigFaLpq01l",
+    valued: "dtecEjSo",
+    words: &["--hidden", "--no-ignore", "--glob", "--absolute-path", "--full-path", "--follow"],
+    valued_words: &["--max-depth", "--type", "--extension", "--exclude", "--color", "--size"],
+    ..NONE
+};
+
+/// Searching. Not `--pre`, `--hostname-bin`, `-z`.
 const SEARCH: Options = Options {
     letters: "aiFnNlcovwsSHIuqpU0",
     valued: "ABCdegmtT",
@@ -165,8 +184,6 @@ const SEARCH: Options = Options {
         "--after-context",
         "--before-context",
         "--regexp",
-        "--extension",
-        "--exclude",
         "--color",
         "--sort",
         "--max-columns",

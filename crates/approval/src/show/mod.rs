@@ -9,6 +9,7 @@ mod signs;
 
 use thiserror::Error;
 
+use crate::judge::normal;
 use crate::plan::{Action, Descriptor, Joint, Redirection, Simple, Target};
 use crate::verdict::Approved;
 
@@ -64,7 +65,7 @@ pub fn shown(approved: &Approved) -> Result<Shown, TooLong> {
         };
         let action = match &step.action {
             Action::Enter(folder) => {
-                let folder = approved.directory.real.join(folder);
+                let folder = normal(&approved.directory.real.join(folder));
                 format!("cd {}", shown.word(&folder.to_string_lossy(), Part::Word, None))
             }
             Action::Run(programs) => {

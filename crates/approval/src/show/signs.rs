@@ -28,12 +28,12 @@ const LOOKALIKES: &str = "\u{37e}\u{1c0}\u{2b9}\u{2bc}\u{2c8}\u{2d0}\u{2d7}\u{58
 
 /// A word for a sentence: safe, short and without line breaks.
 pub(crate) fn brief(text: &str) -> String {
-    let mut short: String = text.chars().take(MAX_BRIEF).collect();
-    let is_cut = short.len() < text.len();
-    let (masked, _) = super::secrets::masked(&short, is_hidden);
-    short = masked;
+    // A secret is found whole, or not at all: so it is masked before anything is cut off.
+    let beginning: String = text.chars().take(8 * MAX_BRIEF).collect();
+    let (masked, _) = super::secrets::masked(&beginning, is_hidden);
+    let is_cut = beginning.len() < text.len() || masked.chars().nth(MAX_BRIEF).is_some();
     let mut safe = String::new();
-    for character in short.chars() {
+    for character in masked.chars().take(MAX_BRIEF) {
         if is_hidden(character) || is_lookalike(character) {
             write_out(character, &mut safe);
         } else {

@@ -43,7 +43,8 @@ fn table(commands: &[&str]) -> String {
 #[test]
 fn a_plan_is_shown_with_everything_that_decides() {
     let shown = shown(&approved(
-        parse("cd sub && A=1 ls 'a b' | wc -l > out 2>&1; x < in || y 2>> log >/dev/null").unwrap(),
+        parse("cd ../proj/sub && A=1 ls 'a b' | wc -l > out 2>&1; x < in || y 2>> log >/dev/null")
+            .unwrap(),
     ));
     insta::assert_debug_snapshot!(shown.unwrap(), @r#"
     Shown {
@@ -182,6 +183,16 @@ fn what_is_no_secret_is_shown() {
     --secret $(x)
     "
     );
+}
+
+#[test]
+fn a_sentence_has_no_part_of_a_secret() {
+    for before in 60..90 {
+        let text = format!("{} ghp_{}", "x".repeat(before), "Abc1".repeat(9));
+        assert!(!brief(&text).contains("Abc1"), "{}", brief(&text));
+    }
+    assert_eq!(brief("short"), "short");
+    assert_eq!(brief(&"x".repeat(100)), format!("{}…", "x".repeat(80)));
 }
 
 #[test]

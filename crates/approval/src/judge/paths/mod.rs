@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 /// A path without `.` and `..`.
-pub(super) fn normal(path: &Path) -> PathBuf {
+pub(crate) fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
         match component {
@@ -41,10 +41,10 @@ pub(super) fn is_path_like(pattern: &str, path: &Path) -> bool {
     }
 }
 
-/// Matches as far as it can and goes back to the last star of each sort, so that time grows with the product of
-/// both lengths and no further.
+/// Follows all places of the pattern at once, so that time grows with the product of both lengths and no further.
 fn is_like(pattern: &[u8], text: &str, has_crossing: bool) -> bool {
-    let stars = |at: usize| pattern[at..].iter().take_while(|byte| **byte == b'*').count();
+    let is_star = |at: Option<usize>| at.and_then(|at| pattern.get(at)) == Some(&b'*');
+    let crosses = |at: usize| has_crossing && (is_star(at.checked_sub(1)) || is_star(Some(at + 1)));
     // Places that the pattern may be at: one row for each sign of the text.
     let mut places = vec![false; pattern.len() + 1];
     places[0] = true;
@@ -53,10 +53,7 @@ fn is_like(pattern: &[u8], text: &str, has_crossing: bool) -> bool {
         let mut next = vec![false; pattern.len() + 1];
         for at in (0..pattern.len()).filter(|at| places[*at]) {
             match pattern[at] {
-                b'*' => {
-                    let run = star_run(pattern, at, stars(at));
-                    next[at] |= character != '/' || (has_crossing && run >= 2);
-                }
+                b'*' => next[at] |= character != '/' || crosses(at),
                 b'?' => next[at + 1] |= character != '/',
                 _ => {
                     let mut bytes = [0; 4];
@@ -80,11 +77,6 @@ fn pass_stars(pattern: &[u8], places: &mut [bool]) {
             places[at + 1] = true;
         }
     }
-}
-
-/// How many stars stand together around a place.
-fn star_run(pattern: &[u8], at: usize, after: usize) -> usize {
-    after + pattern[..at].iter().rev().take_while(|byte| **byte == b'*').count()
 }
 
 #[cfg(test)]

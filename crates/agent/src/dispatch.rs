@@ -17,6 +17,12 @@ use crate::turn::{Ending, last_turn};
 
 /// Why an event is there that says what came of a command.
 pub const CAUSE: &str = "command";
+/// The field of such an event with the tool.
+pub const TOOL: &str = "tool";
+/// The field with what the tool was given, as JSON.
+pub const ARGUMENTS: &str = "arguments";
+/// The field that says whether something went wrong.
+pub const IS_ERROR: &str = "is_error";
 
 /// What a person gives to a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,8 +88,9 @@ impl Agent {
                 text: Some(answer.text.clone()),
                 ..StateUpdate::default()
             };
-            update.extra.insert("tool".to_owned(), Value::String(dispatch.tool));
-            update.extra.insert("is_error".to_owned(), Value::Bool(answer.is_error));
+            update.extra.insert(TOOL.to_owned(), Value::String(call.name));
+            update.extra.insert(ARGUMENTS.to_owned(), Value::String(call.arguments));
+            update.extra.insert(IS_ERROR.to_owned(), Value::Bool(answer.is_error));
             if !answer.structured.is_null() {
                 update.extra.insert(STRUCTURED.to_owned(), answer.structured);
             }

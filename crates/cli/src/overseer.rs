@@ -53,8 +53,10 @@ impl Overseer {
             let (id, pattern) = (format!("{YES_TO}:{number}"), context.program_pattern(program)?);
             let entry = Entry { id, pattern, arguments, directory: None };
             if !entry.is_readable() {
-                return Err(Failure::usage(format!("`--yes-to {text}` has no regular expression"))
-                    .hint("what follows the program must match all its arguments together"));
+                return Err(Failure::usage(format!(
+                    "`--yes-to {text}`: what follows the program is no regular expression"
+                ))
+                .hint("it must match all arguments together, such as `status( --short)?`"));
             }
             Ok(entry)
         });

@@ -82,15 +82,18 @@ impl<'a> Chat<'a> {
         let is_good = match &result {
             Ok((outcome, place)) => {
                 let commanded = report::commanded(outcome);
-                match &commanded {
-                    Some(command) => self.context.output.print(&command.text),
-                    None if progress.is_live() => {}
-                    None => self.context.output.answer(&outcome.text),
-                }
+                let is_good = match &commanded {
+                    Some(command) => command.tell(self.context),
+                    None if progress.is_live() => true,
+                    None => {
+                        self.context.output.answer(&outcome.text);
+                        true
+                    }
+                };
                 // They are part of the session now.
                 self.files.clear();
                 self.report(outcome, place);
-                outcome.ending == Ending::Answered && commanded.is_none_or(|it| it.is_good)
+                outcome.ending == Ending::Answered && is_good
             }
             Err(failure) => {
                 self.context.output.failure(failure);

@@ -11,7 +11,7 @@ use super::turn::conduct::{Ask, conduct, tell_what_stays};
 use super::turn::message::{Message, command_in, first_word};
 use super::turn::names::{Names, is_order};
 use super::turn::progress::Progress;
-use super::turn::report::{self, Done};
+use super::turn::report::{self, Done, Went};
 use crate::args::RunArgs;
 use crate::context::Context;
 use crate::failure::{FAILED, Failure, INTERRUPTED, OK};
@@ -52,11 +52,12 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
         }
     })?;
     let commanded = report::commanded(&outcome);
+    let is_good = commanded.as_ref().is_none_or(|it| it.went == Went::Well);
     if arguments.json {
         report::why_without_answer(context, &outcome);
     } else {
         match &commanded {
-            Some(command) => context.output.print(&command.text),
+            Some(command) => drop(command.tell(context)),
             None if progress.is_live() => {}
             None => context.output.answer(&outcome.text),
         }
@@ -74,7 +75,7 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
     let workspaces = &agent.runner.workspaces;
     let _removed = workspaces.remove_unused_daily(context.workspace_ttl(), PATIENCE);
     Ok(match outcome.ending {
-        Ending::Answered if commanded.is_none_or(|it| it.is_good) => OK,
+        Ending::Answered if is_good => OK,
         Ending::Stopped => INTERRUPTED,
         _ => FAILED,
     })
@@ -85,6 +86,9 @@ fn said(task: &str, names: &Names) -> Result<Message, Failure> {
     let task = task.trim();
     let Some((word, rest)) = command_in(task) else { return Ok(Message::of(task, names)) };
     let (word, rest) = if word == "skill" { first_word(rest) } else { (word, rest) };
+    if word.is_empty() {
+        return Err(Failure::usage("`/skill` needs the name of a skill"));
+    }
     if let Some(message) = Message::calling(word, rest, names) {
         return Ok(message);
     }

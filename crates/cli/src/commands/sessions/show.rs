@@ -75,11 +75,9 @@ impl<'a> Story<'a> {
             Content::ToolResponse(response) => self.answered(response),
             Content::StateUpdate(update) if update.cause == fence::CAUSE => self.ran_code(update),
             Content::StateUpdate(update) if update.cause == dispatch::CAUSE => {
-                let tool = update.extra.get("tool").and_then(Value::as_str).unwrap_or_default();
-                let call = Call { name: tool.to_owned(), ..Call::default() };
                 let result = update.extra.get(fence::STRUCTURED).cloned().unwrap_or_default();
                 let text = update.text.as_deref().unwrap_or_default();
-                self.happened(&commanded(&call, update), text, &result)
+                self.happened(&commanded(update), text, &result)
             }
             Content::Approval(approval) => match decided(approval) {
                 Some(it) => self.happened(&[it], "", &Value::Null),

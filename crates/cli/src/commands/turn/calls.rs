@@ -1,8 +1,8 @@
 //! What a call of a model did, as lines for people.
 
 use anstyle::Style;
-use metier_agent::fence;
 use metier_agent::tools::specs::name;
+use metier_agent::{dispatch, fence};
 use metier_session::content::{Approval, Call, StateUpdate, ToolResponse};
 use serde_json::Value;
 
@@ -68,15 +68,17 @@ pub(in crate::commands) fn happened(call: &Call, response: &ToolResponse) -> Vec
 }
 
 /// What came of a command that a person gave to a tool.
-pub(in crate::commands) fn commanded(call: &Call, update: &StateUpdate) -> Vec<Line> {
-    let is_error = update.extra.get("is_error").and_then(Value::as_bool).unwrap_or_default();
+pub(in crate::commands) fn commanded(update: &StateUpdate) -> Vec<Line> {
+    let field = |name: &str| update.extra.get(name).cloned().unwrap_or_default();
+    let text = |name: &str| field(name).as_str().unwrap_or_default().to_owned();
+    let (name, arguments) = (text(dispatch::TOOL), text(dispatch::ARGUMENTS));
     let response = ToolResponse {
         text: update.text.clone().unwrap_or_default(),
-        is_error,
-        structured: update.extra.get(fence::STRUCTURED).cloned().unwrap_or_default(),
+        is_error: field(dispatch::IS_ERROR) == true,
+        structured: field(fence::STRUCTURED),
         ..ToolResponse::default()
     };
-    happened(call, &response)
+    happened(&Call { name, arguments, ..Call::default() }, &response)
 }
 
 /// What a person decided about a command; none of a question.
@@ -86,7 +88,10 @@ pub(in crate::commands) fn decided(approval: &Approval) -> Option<Line> {
         "once" => (style::GOOD, "allowed once"),
         "always" => (style::GOOD, "allowed for good"),
         "deny" => (style::WARN, "not allowed"),
-        _ => (style::WARN, "nobody could be asked"),
+        _ => (
+            style::WARN,
+            "nobody could be asked; `metier approvals add` or `--yes-to` allows commands",
+        ),
     };
     let rest = approval.decision.get("not_kept").and_then(Value::as_str);
     let rest = rest.map(|why| format!("; it could not be kept: {why}")).unwrap_or_default();

@@ -10,6 +10,7 @@ use metier_agent::{Progress as Step, agent};
 use metier_agent::{dispatch, fence};
 use metier_session::content::{AssistantMessage, Call};
 use metier_session::{Content, Event};
+use serde_json::Value;
 
 use super::calls::{Line, coded, commanded, decided, details, doing, happened};
 use super::speech::{Left, Speech};
@@ -145,8 +146,11 @@ impl Progress {
                 self.say_all(&details(update.text.as_deref().unwrap_or_default(), &result));
             }
             Content::StateUpdate(update) if update.cause == dispatch::CAUSE => {
-                let call = self.known().calls.remove(dispatch::CAUSE).unwrap_or_default();
-                commanded(&call, update).iter().for_each(|line| self.say(line));
+                self.known().calls.remove(dispatch::CAUSE);
+                // What went wrong is told as the outcome.
+                if update.extra.get(dispatch::IS_ERROR) != Some(&Value::Bool(true)) {
+                    commanded(update).iter().for_each(|line| self.say(line));
+                }
             }
             Content::Approval(approval) => match decided(approval) {
                 Some(line) => self.say(&line),

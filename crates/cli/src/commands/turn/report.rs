@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::calls::details;
 use crate::commands::files::{FileRow, table};
 use crate::context::Context;
+use crate::failure::Failure;
 use crate::output::{plain, plain_block, style, styled};
 
 /// How and where a task was done.
@@ -29,8 +30,30 @@ pub(in crate::commands) struct Done<'a> {
 pub(in crate::commands) struct Commanded {
     /// What it printed, or what the tool said.
     pub text: String,
-    /// Whether it did what it should.
-    pub is_good: bool,
+    /// How it went.
+    pub went: Went,
+}
+
+/// How a command went that a person gave to a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::commands) enum Went {
+    /// It did what it should.
+    Well,
+    /// It ran and failed.
+    Badly,
+    /// It did not run.
+    Refused,
+}
+
+impl Commanded {
+    /// Prints what came of it; says whether that is good.
+    pub(in crate::commands) fn tell(&self, context: &Context) -> bool {
+        match self.went {
+            Went::Refused => context.output.failure(&Failure::new(&self.text)),
+            Went::Well | Went::Badly => context.output.print(&self.text),
+        }
+        self.went == Went::Well
+    }
 }
 
 /// What came of a command, if the turn was one.
@@ -42,9 +65,13 @@ pub(in crate::commands) fn commanded(outcome: &Outcome) -> Option<Commanded> {
     let field = |name: &str| update.extra.get(name).cloned().unwrap_or_default();
     let result = field(fence::STRUCTURED);
     let failed = result.get("exit_code").is_some_and(|code| *code != 0);
-    let is_good = !failed && field("is_error") != true;
+    let went = match field(dispatch::IS_ERROR) == true {
+        true => Went::Refused,
+        false if failed => Went::Badly,
+        false => Went::Well,
+    };
     let text = details(update.text.as_deref().unwrap_or_default(), &result);
-    Some(Commanded { text: plain_block(text.trim_end()), is_good })
+    Some(Commanded { text: plain_block(text.trim_end()), went })
 }
 
 /// What of a run's result is told at the end.

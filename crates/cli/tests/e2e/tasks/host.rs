@@ -5,7 +5,7 @@ use metier_testkit::{Outcome, Terminal, TestEnv};
 use serde_json::{Value, json};
 
 use super::bench::{call, run_scripted, script, steady, with_skill};
-use crate::{at_terminal, run};
+use crate::{at_terminal, run, without_times};
 
 const ON_HOST: [&str; 4] = ["--tools", "files", "--executor", "host"];
 
@@ -36,32 +36,110 @@ fn at_a_terminal(env: &TestEnv, session: &str, answers: &[&str]) -> String {
     let (code, _, stderr) = terminal.finish();
     let stderr: Vec<&str> = stderr.lines().filter(|line| !line.contains("Ctrl-C ends")).collect();
     let told = format!("{}\nexit {code}", stderr.join("\n"));
-    crate::without_times(&told.replace(&env.home().display().to_string(), "[HOME]"))
+    without_times(&told.replace(&env.home().display().to_string(), "[HOME]"))
 }
 
 #[test]
 fn without_a_terminal_only_what_was_allowed_runs() {
     let env = with_skill();
     running(&env, &["uname -s", "printf one | tr o O", "echo $HOME", "uname -s | head -1"]);
-    assert_snapshot!(steady(&on_host(&env, &["--yes-to", "printf"])), @"");
+    assert_snapshot!(steady(&on_host(&env, &["--yes-to", "printf"])), @"
+    exit 0
+    ----- stdout
+    Done.
+    ----- stderr
+    approval: nobody could be asked; `metier approvals add` or `--yes-to` allows commands
+    refused exec: this was not run: nobody can be asked: nobody allowed `uname`
+    ran printf one | tr o O · exit 0 · [TIME]
+    approval: nobody could be asked; `metier approvals add` or `--yes-to` allows commands
+    refused exec: this was not run: nobody can be asked: this cannot be judged: a variable `$HOME`
+    approval: nobody could be asked; `metier approvals add` or `--yes-to` allows commands
+    refused exec: this was not run: nobody can be asked: nobody allowed `uname`
+    answered · [TIME] · scripted/replies.jsonl · session one
+    ");
     running(&env, &["uname -s", "uname -r"]);
-    assert_snapshot!(steady(&on_host(&env, &["--yes-to", "uname -s"])), @"");
+    assert_snapshot!(steady(&on_host(&env, &["--yes-to", "uname -s"])), @"
+    exit 0
+    ----- stdout
+    Done.
+    ----- stderr
+    ran uname -s · exit 0 · [TIME]
+    approval: nobody could be asked; `metier approvals add` or `--yes-to` allows commands
+    refused exec: this was not run: nobody can be asked: `uname -r` is not covered by the entry `uname`: its arguments must be like `-s`
+    answered · [TIME] · scripted/replies.jsonl · session one
+    ");
     let allowed = run(&env, "approvals add uname --args=-r");
     assert_eq!(allowed.code, 0, "{allowed}");
     running(&env, &["uname -r"]);
     assert_eq!(on_host(&env, &["--quiet"]).stderr, "");
     let wrong = on_host(&env, &["--yes-to", "uname ("]);
-    assert_snapshot!(format!("{} | {}", wrong.code, wrong.stderr), @"");
+    assert_snapshot!(format!("{} | {}", wrong.code, wrong.stderr), @"
+    2 | error: `--yes-to uname (`: what follows the program is no regular expression
+    hint: it must match all arguments together, such as `status( --short)?`
+    ");
 }
 
 #[test]
 fn a_person_is_asked_and_what_is_allowed_for_good_is_not_asked_again() {
     let env = with_skill();
     running(&env, &["uname -s | head -1", "touch made", "echo $HOME"]);
-    assert_snapshot!(at_a_terminal(&env, "one", &["a", "what?", "d", "once"]), @"");
+    assert_snapshot!(at_a_terminal(&env, "one", &["a", "what?", "d", "once"]), @"
+    may `exec` run this on your machine?
+      run   uname -s | head -1
+      in    [HOME]/.metier/workspace
+      is    /usr/bin/uname
+      is    /usr/bin/head
+      why   nobody allowed `uname`
+      [a]   keeps this: the same words in the same folder, while the program is the same file
+    [o]nce, [a]lways or [d]eny? a
+    approval: allowed for good
+    ran uname -s | head -1 · exit 0 · [TIME]
+    may `exec` run this on your machine?
+      run   touch made
+      in    [HOME]/.metier/workspace
+      is    /usr/bin/touch
+      why   nobody allowed `touch`
+      [a]   keeps this: the same words in the same folder, while the program is the same file
+    [o]nce, [a]lways or [d]eny? what?
+    [o]nce, [a]lways or [d]eny? d
+    approval: not allowed
+    refused exec: the user did not allow this; do not try it in another way, say what you need it for
+    may `exec` run this on your machine?
+      run   echo $HOME
+      in    [HOME]/.metier/workspace
+      how   by a shell, which reads it anew: what it does cannot be told in advance
+      why   this cannot be judged: a variable `$HOME`
+    [o]nce or [d]eny? once
+    approval: allowed once
+    ran echo $HOME · exit 0 · [TIME]
+
+    Done.
+    answered · [TIME] · scripted/replies.jsonl · session one
+    exit 0
+    ");
     running(&env, &["uname -s | head -1"]);
-    assert_snapshot!(at_a_terminal(&env, "two", &[]), @"");
-    assert_snapshot!(run(&env, "sessions show one").stdout, @"");
+    assert_snapshot!(at_a_terminal(&env, "two", &[]), @"
+    ran uname -s | head -1 · exit 0 · [TIME]
+
+    Done.
+    answered · [TIME] · scripted/replies.jsonl · session two
+    exit 0
+    ");
+    assert_snapshot!(without_times(&run(&env, "sessions show one").stdout), @"
+    you
+      go
+      asked uname -s | head -1
+      approval: allowed for good
+      ran uname -s | head -1 · exit 0 · [TIME]
+      asked touch made
+      approval: not allowed
+      refused exec: the user did not allow this; do not try it in another way, say what you need it for
+      asked echo $HOME
+      approval: allowed once
+      ran echo $HOME · exit 0 · [TIME]
+    model
+      Done.
+    ");
     assert!(!env.home().join(".metier/workspace/made").exists());
 }
 
@@ -78,7 +156,40 @@ fn what_cannot_be_seen_and_secrets_are_shown_safely() {
             &long,
         ],
     );
-    assert_snapshot!(at_a_terminal(&env, "one", &["d", "d", "d"]), @"");
+    assert_snapshot!(at_a_terminal(&env, "one", &["d", "d", "d"]), @r"
+    may `exec` run this on your machine?
+      run   echo a\u{202e}b\u{200b}c\u{1b}[2J
+      in    [HOME]/.metier/workspace
+      how   by a shell, which reads it anew: what it does cannot be told in advance
+      note  characters that cannot be seen are written as \u{…}
+      why   this cannot be judged: a glob `[`
+    [o]nce or [d]eny? d
+    approval: not allowed
+    refused exec: the user did not allow this; do not try it in another way, say what you need it for
+    may `exec` run this on your machine?
+      run   curl -u 'me:****' --header 'Authorization: Bearer ****'
+      in    [HOME]/.metier/workspace
+      is    /usr/bin/curl
+      note  what looks like a secret is masked here, and not when it runs
+      why   nobody allowed `curl`
+    [o]nce or [d]eny? d
+    approval: not allowed
+    refused exec: the user did not allow this; do not try it in another way, say what you need it for
+    may `exec` run this on your machine?
+      run   'ls ' x
+      in    [HOME]/.metier/workspace
+      how   by a shell, which reads it anew: what it does cannot be told in advance
+      why   `ls ` is not installed
+    [o]nce or [d]eny? d
+    approval: not allowed
+    refused exec: the user did not allow this; do not try it in another way, say what you need it for
+    refused exec: this was not run: the command is 20004 bytes long as it would be shown, more than a person can check (1638
+      4); and nobody allowed `echo`
+
+    Done.
+    answered · [TIME] · scripted/replies.jsonl · session one
+    exit 0
+    ");
 }
 
 #[test]
@@ -88,10 +199,10 @@ fn a_broken_setting_or_database_lets_nothing_run() {
     env.write("home/.metier/config.toml", "[approvals]\nmode = \"everything\"\n");
     let told =
         |outcome: &Outcome| format!("{} | {} | {}", outcome.code, outcome.stdout, outcome.stderr);
-    assert_snapshot!(told(&on_host(&env, &["--yes-to", "uname"])), @"");
+    assert_snapshot!(told(&on_host(&env, &["--yes-to", "uname"])), @"2 |  | error: [HOME]/.metier/config.toml:2: `approvals.mode` is not `deny`, `allowlist` or `full`");
     env.write("home/.metier/config.toml", "");
     env.write("home/.metier/metier.db", "this is no database, and long enough to be looked at");
-    assert_snapshot!(told(&on_host(&env, &["--yes-to", "uname"])), @"");
+    assert_snapshot!(told(&on_host(&env, &["--yes-to", "uname"])), @"1 |  | error: the database `[HOME]/.metier/metier.db` is damaged: file is not a database; move it away and start again, or restore a copy");
 }
 
 #[test]
@@ -107,9 +218,33 @@ fn lists_of_commands_leave_one_plain_command_without_a_shell() {
     replies.push(json!({ "text": "Done." }));
     script(&env, &replies);
     let env = env.with_variable("METIER_SKILL_RUN_ALLOWED_COMMANDS", "echo,env");
-    assert_snapshot!(steady(&run_scripted(&env, &["go", "--session", "one"])), @"");
+    assert_snapshot!(steady(&run_scripted(&env, &["go", "--session", "one"])), @"
+    exit 0
+    ----- stdout
+    Done.
+    ----- stderr
+    loaded counter
+    ran counter: echo 'a  b' · exit 0 · [TIME]
+    refused skill_run: this was not run: only one plain command may run here, without anything of a shell: this has several commands; allowed are: echo, env
+    refused skill_run: this was not run: `touch` is not among the allowed commands; allowed are: echo, env
+    refused skill_run: this was not run: `touch` is not among the allowed commands; allowed are: echo, env
+    refused skill_run: this was not run: `./echo` is not among the allowed commands; allowed are: echo, env
+    answered · [TIME] · scripted/replies.jsonl · session one
+    ");
     let env = env
         .with_variable("METIER_SKILL_RUN_ALLOWED_COMMANDS", "")
         .with_variable("METIER_SKILL_RUN_DENIED_COMMANDS", "touch");
-    assert_snapshot!(steady(&run_scripted(&env, &["go", "--session", "two"])), @"");
+    assert_snapshot!(steady(&run_scripted(&env, &["go", "--session", "two"])), @"
+    exit 0
+    ----- stdout
+    Done.
+    ----- stderr
+    loaded counter
+    ran counter: echo 'a  b' · exit 0 · [TIME]
+    refused skill_run: this was not run: only one plain command may run here, without anything of a shell: this has several commands
+    refused skill_run: this was not run: `touch` is a denied command
+    refused skill_run: this was not run: `touch` is a denied command
+    refused skill_run: `./echo` cannot be started: No such file or directory (os error 2)
+    answered · [TIME] · scripted/replies.jsonl · session two
+    ");
 }

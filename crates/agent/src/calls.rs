@@ -30,7 +30,10 @@ use crate::tools::specs::name;
 use crate::tools::{Answer, Runs, Situation};
 
 /// The answer to a call that was not made because the turn was stopped.
-const STOPPED: &str = "the user stopped this";
+pub(crate) const STOPPED: &str = "the user stopped this";
+
+/// The answer to a call on the host where nobody decides.
+const UNDECIDED: &str = "no command may run on the host: nobody decides about them";
 
 /// What becomes of a call.
 enum Plan {
@@ -246,7 +249,7 @@ impl<'a> Round<'a> {
             Ok(Admitted::Answered(answer))
         };
         let Some(gate) = self.gate() else {
-            return refused("no command may run on the host: nobody decides about them".to_owned());
+            return refused(UNDECIDED.to_owned());
         };
         if self.stop.is_stopped() {
             return refused(STOPPED.to_owned());
@@ -285,7 +288,10 @@ impl<'a> Round<'a> {
             name::READ_FILE | name::READ => {
                 read(&call.name, &arguments, self.shelves(), &at).await?
             }
-            name::PROCESS => process(&arguments, &self.agent.programs, &self.runs.key).await?,
+            name::PROCESS => tokio::select! {
+                answer = process(&arguments, &self.agent.programs, &self.runs.key) => answer?,
+                () = self.stop.stopped() => return Err(STOPPED.to_owned()),
+            },
             name::RUN => return Ok(Plan::Run(Box::new(self.runs.prepare(&arguments, &at)?))),
             name::EXEC => return Ok(Plan::Run(Box::new(self.runs.prepare_exec(&arguments, &at)?))),
             other => self.unknown_tool(other),
@@ -333,8 +339,12 @@ impl<'a> Round<'a> {
         permit: Option<Permit>,
         span: Span,
     ) -> Result<Answer, AgentError> {
-        if let (Some(permit), Some(gate)) = (permit, self.gate()) {
-            match gate.open(&permit).await {
+        if let Some(permit) = permit {
+            let walk = match self.gate() {
+                Some(gate) => gate.open(&permit).await,
+                None => Err(UNDECIDED.to_owned()),
+            };
+            match walk {
                 Ok(walk) => prepared.walk(walk),
                 Err(why) => {
                     let answer = Answer::error(why);
@@ -354,7 +364,7 @@ impl<'a> Round<'a> {
             watcher(&Progress::Output(&told, stream, bytes));
         });
         let programs = &self.agent.programs;
-        let running = self.runs.run(prepared, programs, live, cancel.clone());
+        let running = self.runs.run(prepared, programs, self.stop, (live, cancel.clone()));
         let running = running.instrument(span.clone());
         let answer = self.stop.cancelling(&cancel, running).await;
         spans::answered(&span, &answer);

@@ -4,7 +4,7 @@
 //! the same gate as a model's call. The transcript has what was said and what came of it, and no call that
 //! nobody made.
 
-use metier_session::content::{Call, StateUpdate};
+use metier_session::content::{Attachment, Call, StateUpdate};
 use metier_session::{Content, NewEvent, SessionKey};
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ pub const ARGUMENTS: &str = "arguments";
 pub const IS_ERROR: &str = "is_error";
 
 /// What a person gives to a tool.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Dispatch {
     /// What the person wrote, whole.
     pub text: String,
@@ -37,6 +37,8 @@ pub struct Dispatch {
     pub tool: String,
     /// What is for the tool, as it was written.
     pub arguments: String,
+    /// Files that came with it and are in the workspace.
+    pub attachments: Vec<Attachment>,
 }
 
 impl Dispatch {
@@ -52,7 +54,7 @@ impl Dispatch {
             }),
         };
         let arguments = arguments.to_string();
-        Call { id: "command".to_owned(), name: self.tool.clone(), arguments, ..Call::default() }
+        Call { id: CAUSE.to_owned(), name: self.tool.clone(), arguments, ..Call::default() }
     }
 }
 
@@ -78,7 +80,8 @@ impl Agent {
             let is_hidden = entry.is_some_and(|entry| !entry.manifest.invocation.by_model);
             let load = LoadRequest { skill: dispatch.skill.clone(), ..LoadRequest::default() };
             let loads = is_hidden.then_some(load).into_iter().collect();
-            let task = Task { text: dispatch.text.clone(), loads, ..Task::default() };
+            let attachments = dispatch.attachments.clone();
+            let task = Task { text: dispatch.text.clone(), loads, attachments };
             let message = self.begin(&thread, task, &snapshot)?;
             thread.append(message).await?;
             let call = dispatch.call();

@@ -25,7 +25,8 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::library::Skills;
 use crate::models::read_word;
-use crate::overseer::Overseer;
+use crate::output::style;
+use crate::overseer::{Asking, Overseer};
 use crate::roots;
 
 /// A choice between words, by a flag or by a setting.
@@ -50,7 +51,12 @@ impl Context {
     /// # Errors
     ///
     /// When there is no model, the settings cannot be followed, or the state cannot be used.
-    pub(crate) fn agent(&self, wanted: &AgentArgs, skills: Arc<Skills>) -> Result<Agent, Failure> {
+    pub(crate) fn agent(
+        &self,
+        wanted: &AgentArgs,
+        skills: Arc<Skills>,
+        asking: Asking,
+    ) -> Result<Agent, Failure> {
         let mut settings = self.agent_settings(wanted)?;
         let executor = self.model_executor(wanted.executor)?;
         let model = self.model(wanted.model.as_deref(), &skills)?;
@@ -58,8 +64,16 @@ impl Context {
         let workspaces = self.workspaces()?;
         let sessions = Arc::new(self.sessions()?);
         let host = match &executor {
-            Executor::Local(LocalExecutor::Host) => Some(self.host(wanted, Arc::clone(&sessions))?),
-            _ => None,
+            Executor::Local(LocalExecutor::Host) => {
+                Some(self.host(wanted, Arc::clone(&sessions), asking)?)
+            }
+            _ => {
+                if !wanted.yes_to.is_empty() {
+                    let text = "`--yes-to` is about commands on the host; add `--executor host`";
+                    self.output.note(style::WARN, "note: ", text);
+                }
+                None
+            }
         };
         let runner = Runner {
             workspaces: workspaces.clone(),
@@ -110,7 +124,12 @@ impl Context {
     }
 
     /// What commands on this machine depend on.
-    fn host(&self, wanted: &AgentArgs, decisions: Arc<SqliteStore>) -> Result<Host, Failure> {
+    fn host(
+        &self,
+        wanted: &AgentArgs,
+        decisions: Arc<SqliteStore>,
+        asking: Asking,
+    ) -> Result<Host, Failure> {
         let folder = roots::workspace(&self.environment, &self.settings, &wanted.sources.agent);
         DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(|error| {
             Failure::new(format!(
@@ -124,7 +143,7 @@ impl Context {
         Ok(Host {
             folder: roots::real(&folder),
             readable: readable.collect(),
-            approver: Arc::new(Overseer::new(self, decisions, &wanted.yes_to)?),
+            approver: Arc::new(Overseer::new(self, decisions, &wanted.yes_to, asking)?),
         })
     }
 
@@ -254,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_of_a_model_are_confined_whatever_the_settings_say() {
+    fn the_sandbox_of_a_model_never_runs_commands_unconfined() {
         let degrade = executor(&[("exec.degrade", Value::Switch(true))]);
         assert!(
             matches!(

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use metier_agent::host::{Approver, Decision, Question, rule_of, take_decisions};
-use metier_approval::{Entry, Pinned, Policy, Shown, quote, shown, shown_text};
+use metier_approval::{Entry, Pinned, Policy, Shown, shown, shown_text};
 use metier_session::{DecisionStore, SqliteStore};
 use metier_skill::library::Snapshot;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -15,7 +15,7 @@ use rustix::termios::{QueueSelector, tcflush};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{plain, style, styled};
+use crate::output::{Output, plain, style, styled};
 
 /// How entries are known that hold for this run of the program; a number follows.
 const YES_TO: &str = "yes-to";
@@ -31,6 +31,17 @@ pub(crate) struct Overseer {
     decisions: Arc<SqliteStore>,
     /// What was allowed for this run of the program.
     entries: Vec<Entry>,
+    /// Whether there is a person at a terminal, whom nobody else reads from.
+    can_ask: bool,
+}
+
+/// Whether a person can be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asking {
+    /// If there is a terminal.
+    AtTerminal,
+    /// Somebody else reads what is typed, or nobody does.
+    Never,
 }
 
 impl Overseer {
@@ -43,6 +54,7 @@ impl Overseer {
         context: &Context,
         decisions: Arc<SqliteStore>,
         yes_to: &[String],
+        asking: Asking,
     ) -> Result<Self, Failure> {
         let entries = yes_to.iter().zip(1..).map(|(text, number)| {
             let (program, arguments) = match text.split_once(char::is_whitespace) {
@@ -61,7 +73,9 @@ impl Overseer {
             Ok(entry)
         });
         let entries = entries.collect::<Result<_, Failure>>()?;
-        Ok(Self { context: context.clone(), decisions, entries })
+        let is_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
+        let can_ask = asking == Asking::AtTerminal && is_terminal;
+        Ok(Self { context: context.clone(), decisions, entries, can_ask })
     }
 }
 
@@ -80,32 +94,20 @@ impl Approver for Overseer {
     }
 
     async fn ask(&self, question: &Question) -> Option<Decision> {
-        if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        if !self.can_ask {
             return None;
         }
-        self.context.output.insist(&self.asked(question)?);
+        self.show(question)?;
         let may_keep = question.offer.is_some();
         let is_unwanted = Arc::new(AtomicBool::new(false));
         // Whoever stops waiting takes no answer away from whoever reads next.
-        let _guard = Unwanted(Arc::clone(&is_unwanted));
+        let guard = Unwanted { is_unwanted: Arc::clone(&is_unwanted), output: self.context.output };
         let output = self.context.output;
-        let asking = tokio::task::spawn_blocking(move || {
-            // What was typed before the question is no answer to it.
-            let _not_a_terminal = tcflush(io::stdin(), QueueSelector::IFlush);
-            loop {
-                let always = if may_keep { ", [a]lways" } else { "" };
-                output.ask(&format!("[o]nce{always} or [d]eny? "));
-                let answer = read_line(&is_unwanted)?;
-                match answer.trim().to_lowercase().as_str() {
-                    "o" | "once" | "y" | "yes" => return Some(Decision::Once),
-                    "a" | "always" if may_keep => return Some(Decision::Always),
-                    "d" | "deny" | "n" | "no" => return Some(Decision::Deny),
-                    _ => {}
-                }
-            }
-        });
+        let asking = tokio::task::spawn_blocking(move || answer(output, may_keep, &is_unwanted));
         // Nobody who could answer is nobody who says yes.
-        Some(asking.await.ok().flatten().unwrap_or(Decision::Deny))
+        let decision = asking.await.ok().flatten().unwrap_or(Decision::Deny);
+        guard.done();
+        Some(decision)
     }
 
     async fn remember(&self, agent: &str, commands: &[Pinned]) -> Result<(), String> {
@@ -116,72 +118,110 @@ impl Approver for Overseer {
         Ok(())
     }
 
-    async fn used(&self, ids: &[&str], command: &str) -> bool {
+    async fn used(&self, ids: &[&str], command: &str) -> Result<bool, String> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = u64::try_from(now.as_millis()).unwrap_or_default();
         // Those of settings and flags have a colon, and nobody counts them.
         for id in ids.iter().filter(|id| !id.contains(':')) {
-            if !self.decisions.used(id, now, command).await.unwrap_or_default() {
-                return false;
+            let still_holds = self.decisions.used(id, now, command).await;
+            if !still_holds.map_err(|error| error.to_string())? {
+                return Ok(false);
             }
         }
-        true
+        Ok(true)
     }
 }
 
 impl Overseer {
-    /// The question as a person reads it; none if it is too long to be decided about.
-    fn asked(&self, question: &Question) -> Option<String> {
+    /// Shows a question; nothing if it is too long to be decided about.
+    fn show(&self, question: &Question) -> Option<()> {
         let of = match &question.plan {
             Some(plan) => shown(plan),
             None => shown_text(&question.command),
         };
-        let Shown { lines, directory, programs, is_masked, is_escaped } = of.ok()?;
-        let mut text = styled(
-            style::HEADING,
-            format!("may `{}` run this on your machine?", plain(&question.tool)),
+        let Shown { lines, directory, programs, mut is_masked, mut is_escaped } = of.ok()?;
+        let mut rows: Vec<(&str, String)> = lines.into_iter().map(|line| ("run", line)).collect();
+        rows.push(("in", directory.unwrap_or_else(|| question.directory.clone())));
+        let variables = question.variables.iter().map(|(name, it)| format!("{name}={it}"));
+        let variables: Vec<_> = variables.map(|text| ("with", text)).collect();
+        let given = question.stdin.iter().map(|text| ("reads", text.clone()));
+        for (name, text) in variables.into_iter().chain(given) {
+            let shown = shown_text(&text).ok()?;
+            is_masked |= shown.is_masked;
+            is_escaped |= shown.is_escaped;
+            rows.extend(shown.lines.into_iter().map(|line| (name, line)));
+        }
+        rows.extend(programs.into_iter().map(|program| ("file", program)));
+        let by_shell = "a shell reads it anew: what it does cannot be told in advance";
+        let notes = [
+            (question.plan.is_none(), by_shell),
+            (question.is_talked_to, "the model can type into it while it runs"),
+            (is_masked, "what looks like a secret is masked here, and not when it runs"),
+            (is_escaped, "characters that cannot be seen are written as \\u{…}"),
+        ];
+        let notes = notes.into_iter().filter(|(is_so, _)| *is_so);
+        rows.extend(notes.map(|(_, text)| ("note", text.to_owned())));
+        rows.push(("why", question.reason.clone()));
+        let kept = question.offer.iter().flatten();
+        rows.extend(
+            kept.map(|it| ("[a]", format!("keeps, for `{}`: {}", question.agent, kept_words(it)))),
         );
-        let mut row = |name: &str, value: &str| {
-            text.push_str(&format!("\n  {} {value}", styled(style::DIM, format!("{name:<5}"))));
-        };
-        for line in &lines {
-            row("run", &plain(line));
+        self.print(question, &rows);
+        Some(())
+    }
+
+    fn print(&self, question: &Question, rows: &[(&str, String)]) {
+        let output = &self.context.output;
+        let tool = plain(&question.tool);
+        output.insist(&styled(style::HEADING, format!("may `{tool}` run this on your machine?")));
+        for (name, text) in rows {
+            output.row(style::DIM, &format!("  {name:<6}"), text);
         }
-        row("in", &plain(&directory.unwrap_or_else(|| question.directory.clone())));
-        for (name, value) in &question.variables {
-            if question.plan.is_none() {
-                row("with", &plain(&format!("{name}={}", quote(value))));
-            }
-        }
-        for program in &programs {
-            row("is", &plain(program));
-        }
-        if question.plan.is_none() {
-            row("how", "by a shell, which reads it anew: what it does cannot be told in advance");
-        }
-        if is_masked {
-            row("note", "what looks like a secret is masked here, and not when it runs");
-        }
-        if is_escaped {
-            row("note", "characters that cannot be seen are written as \\u{…}");
-        }
-        row("why", &plain(&question.reason));
-        if question.offer.is_some() {
-            row(
-                "[a]",
-                "keeps this: the same words in the same folder, while the program is the same file",
-            );
-        }
-        Some(text)
     }
 }
 
-/// Set when nobody waits for the answer any more.
-struct Unwanted(Arc<AtomicBool>);
+/// What would be kept, in words.
+fn kept_words(pinned: &Pinned) -> String {
+    let text = shown_text(&pinned.command.to_string()).map(|it| it.lines.join(" "));
+    let (program, folder) = (pinned.program.display(), pinned.directory.display());
+    let text = text.unwrap_or_default();
+    format!("`{text}` in {folder}, while {program} has the same content")
+}
+
+/// Waits for an answer that can be understood; none if nobody waits for it any more.
+fn answer(output: Output, may_keep: bool, is_unwanted: &AtomicBool) -> Option<Decision> {
+    // What was typed before the question is no answer to it.
+    let _not_a_terminal = tcflush(io::stdin(), QueueSelector::IFlush);
+    loop {
+        let always = if may_keep { ", [a]lways" } else { "" };
+        output.ask(&format!("[o]nce{always} or [d]eny? "));
+        match read_line(is_unwanted)?.trim().to_lowercase().as_str() {
+            "o" | "once" | "y" | "yes" => return Some(Decision::Once),
+            "a" | "always" if may_keep => return Some(Decision::Always),
+            "d" | "deny" | "n" | "no" => return Some(Decision::Deny),
+            _ => {}
+        }
+    }
+}
+
+/// Says that nobody waits for the answer any more, unless it came.
+struct Unwanted {
+    is_unwanted: Arc<AtomicBool>,
+    output: Output,
+}
+
+impl Unwanted {
+    fn done(self) {
+        self.is_unwanted.store(true, Ordering::Relaxed);
+    }
+}
 
 impl Drop for Unwanted {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        if !self.is_unwanted.swap(true, Ordering::Relaxed) {
+            // What comes next begins on a line of its own.
+            self.output.ask("\n");
+        }
     }
 }
 

@@ -162,6 +162,8 @@ pub struct Settled {
     pub directory: PathBuf,
     /// Folders in which its programs are looked for.
     pub path: Vec<PathBuf>,
+    /// Folders of the workspace into which runs write.
+    pub writable: Vec<PathBuf>,
 }
 
 impl Runner {
@@ -206,6 +208,7 @@ impl Runner {
         Ok(Settled {
             directory: directory.canonicalize().map_err(missing)?,
             path: path.into_iter().flat_map(std::env::split_paths).collect(),
+            writable: ["work", "out"].map(|name| workspace.root().join(name)).to_vec(),
         })
     }
 

@@ -32,7 +32,11 @@ pub trait Approver: fmt::Debug + Send + Sync {
 
     /// Notes that what people allowed, by its ids, is used for a command, which is shown so. Gives whether all
     /// of it still holds: what was taken back in the meantime lets nothing run.
-    async fn used(&self, ids: &[&str], command: &str) -> bool;
+    ///
+    /// # Errors
+    ///
+    /// Why nobody knows, in words for a person. Nothing runs then.
+    async fn used(&self, ids: &[&str], command: &str) -> Result<bool, String>;
 }
 
 /// What a person is asked.
@@ -52,6 +56,10 @@ pub struct Question {
     pub directory: String,
     /// Variables that the call sets for it.
     pub variables: Vec<(String, String)>,
+    /// What it would be given to read.
+    pub stdin: Option<String>,
+    /// Whether the model could type into it while it runs.
+    pub is_talked_to: bool,
     /// What would be kept if it were allowed for good; none where that cannot be.
     pub offer: Option<Vec<Pinned>>,
 }

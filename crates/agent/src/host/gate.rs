@@ -7,24 +7,27 @@
 use std::path::PathBuf;
 
 use metier_approval::{
-    Action, Approved, Basis, Facts, Pinned, Plan, Policy, Verdict, judge, parse, shown, shown_text,
+    Action, Approved, Basis, Executable, Facts, FileFact, Pinned, Plan, Policy, Rules, Verdict,
+    judge, parse, shown, shown_text,
 };
 use metier_sandbox::Walk;
-use metier_session::content::{Approval, Call};
-use metier_session::{Content, EventId, NewEvent};
+use metier_session::content::Call;
 use metier_skill::library::Snapshot;
-use serde_json::{Value, json};
 
 use super::approver::{Decision, Question};
+use super::events::{Answer, answered, asked};
 use super::facts::Machine;
 use super::{Host, walk};
 use crate::agent::AgentError;
-use crate::runner::SYSTEM;
+use crate::calls::STOPPED;
 use crate::stop::Stop;
 use crate::thread::Thread;
 
 /// What is said of a command that changed while it was decided.
 const CHANGED: &str = "what would run is not what was allowed any more: a program, a script, a folder or a decision has changed";
+/// What a model is told when a person says no.
+const DENIED: &str =
+    "the user did not allow this; do not try it in another way, say what you need it for";
 
 /// A command that wants to run on the host.
 #[derive(Clone, Debug)]
@@ -33,19 +36,26 @@ pub(crate) struct Wanted {
     pub(crate) text: String,
     /// Variables that its call sets.
     pub(crate) variables: Vec<(String, String)>,
+    /// What it is given to read.
+    pub(crate) stdin: Option<String>,
+    /// Whether the model can type into it while it runs.
+    pub(crate) is_talked_to: bool,
     /// Where it starts.
     pub(crate) directory: PathBuf,
     /// The folders in which its programs are looked for.
     pub(crate) path: Vec<PathBuf>,
+    /// Folders of the session into which it may write.
+    pub(crate) writable: Vec<PathBuf>,
 }
 
 /// A command that may run.
 #[derive(Debug)]
 pub(crate) struct Permit {
     wanted: Wanted,
-    plan: Allowed,
-    /// Whether a person said so just now.
-    by_person: bool,
+    allowed: Allowed,
+    /// Whether it may run although nobody allowed it for good: a person said so, or what holds where there
+    /// is none.
+    is_exception: bool,
 }
 
 /// What of a command may run.
@@ -53,8 +63,8 @@ pub(crate) struct Permit {
 enum Allowed {
     /// Exactly this.
     Plan(Box<Approved>),
-    /// The text, given to a shell.
-    Text,
+    /// The text, given to this shell in this folder.
+    Text(Box<(Executable, FileFact)>),
 }
 
 /// Who decides about the commands of an agent in a session.
@@ -66,6 +76,13 @@ pub(crate) struct Gate<'a> {
     pub(crate) stop: &'a Stop,
 }
 
+/// What a person has to decide.
+struct Open {
+    reason: String,
+    plan: Option<Approved>,
+    offer: Option<Vec<Pinned>>,
+}
+
 impl Gate<'_> {
     /// Decides about a command, and asks a person if need be. The inner error says why it may not run, in
     /// words for the model.
@@ -75,25 +92,41 @@ impl Gate<'_> {
         call: &Call,
         wanted: Wanted,
     ) -> Result<Result<Permit, String>, AgentError> {
-        let policy = match self.host.approver.policy(self.agent, self.skills).await {
+        let policy = match self.policy(&wanted).await {
             Ok(policy) => policy,
-            Err(why) => return Ok(Err(refusal(&why))),
+            Err(why) => return Ok(Err(why)),
         };
         let verdict = verdict(&wanted, &policy);
-        let permit = |plan, by_person| Permit { wanted: wanted.clone(), plan, by_person };
-        let (reason, plan, offer) = match verdict.clone() {
-            Verdict::Allow(plan) => return Ok(Ok(permit(Allowed::Plan(Box::new(plan)), false))),
-            Verdict::AllowText { .. } => return Ok(Ok(permit(Allowed::Text, false))),
-            Verdict::Deny { reason } => return Ok(Err(refusal(&reason))),
-            Verdict::Ask { reason, plan, offer } => (reason, plan, offer),
-        };
-        let is_shown = match &plan {
-            Some(plan) => shown(plan).map(drop),
-            None => shown_text(&wanted.text).map(drop),
-        };
-        if let Err(too_long) = is_shown {
-            return Ok(Err(refusal(&format!("{too_long}; and {reason}"))));
+        match verdict.clone() {
+            Verdict::Allow(plan) => Ok(wanted.permit(Some(plan), false)),
+            Verdict::AllowText { .. } => Ok(wanted.permit(None, false)),
+            Verdict::Deny { reason } => Ok(Err(refusal(&reason))),
+            Verdict::Ask { reason, plan, offer } => {
+                let open = Open { reason, plan, offer };
+                self.ask(thread, call, (wanted, open), (verdict, policy.rules)).await
+            }
         }
+    }
+
+    async fn policy(&self, wanted: &Wanted) -> Result<Policy, String> {
+        let policy = self.host.approver.policy(self.agent, self.skills).await;
+        let mut policy = policy.map_err(|why| refusal(&why))?;
+        policy.writable.extend(wanted.writable.iter().cloned());
+        Ok(policy)
+    }
+
+    /// Has a person decide, and writes down the question and the answer.
+    async fn ask(
+        &self,
+        thread: &mut Thread,
+        call: &Call,
+        (wanted, open): (Wanted, Open),
+        (verdict, rules): (Verdict, Rules),
+    ) -> Result<Result<Permit, String>, AgentError> {
+        if let Err(why) = can_be_shown(&wanted, &open) {
+            return Ok(Err(refusal(&format!("{why}; and {}", open.reason))));
+        }
+        let Open { reason, plan, offer } = open;
         let question = Question {
             agent: self.agent.to_owned(),
             tool: call.name.clone(),
@@ -102,80 +135,64 @@ impl Gate<'_> {
             plan: plan.clone(),
             directory: wanted.directory.display().to_string(),
             variables: wanted.variables.clone(),
+            stdin: wanted.stdin.clone(),
+            is_talked_to: wanted.is_talked_to,
             offer,
         };
+        // What a text would be given to is what it is now, not what it will be when the person has answered.
+        let permit = wanted.permit(plan, true);
         let event = asked(&question, call);
-        let asked = event.id();
+        let id = event.id();
         thread.append(vec![event]).await?;
-        let decision = tokio::select! {
-            decision = self.host.approver.ask(&question) => decision,
-            () = self.stop.stopped() => Some(Decision::Deny),
+        let answer = tokio::select! {
+            decision = self.host.approver.ask(&question) => decision.map_or(Answer::Nobody, Answer::By),
+            () = self.stop.stopped() => Answer::Stopped,
         };
-        let kept = match (decision, &question.offer) {
-            (Some(Decision::Always), Some(offer)) => Some(self.keep(offer).await),
+        let kept = match (answer, &question.offer) {
+            (Answer::By(Decision::Always), Some(offer)) => {
+                Some(self.host.approver.remember(self.agent, offer).await)
+            }
             _ => None,
         };
-        thread.append(vec![decided(asked, decision, kept.as_ref())]).await?;
-        Ok(match decision {
-            Some(Decision::Once | Decision::Always) => {
-                let plan = plan.map_or(Allowed::Text, |plan| Allowed::Plan(Box::new(plan)));
-                Ok(permit(plan, true))
-            }
-            Some(Decision::Deny) => Err(
-                "the user did not allow this; do not try it in another way, say what you need it for"
-                    .to_owned(),
-            ),
-            None => match verdict.without_a_person(&policy.rules) {
-                Verdict::Allow(plan) => Ok(permit(Allowed::Plan(Box::new(plan)), true)),
+        thread.append(vec![answered(id, answer, kept.as_ref())]).await?;
+        Ok(match answer {
+            Answer::By(Decision::Once | Decision::Always) => permit,
+            Answer::By(Decision::Deny) => Err(DENIED.to_owned()),
+            Answer::Stopped => Err(STOPPED.to_owned()),
+            Answer::Nobody => match verdict.without_a_person(&rules) {
+                Verdict::Allow(plan) => wanted.permit(Some(plan), true),
                 Verdict::Deny { reason } | Verdict::Ask { reason, .. } => Err(refusal(&reason)),
-                Verdict::AllowText { .. } => Ok(permit(Allowed::Text, true)),
+                Verdict::AllowText { reason } => Err(refusal(&reason)),
             },
         })
     }
 
-    async fn keep(&self, offer: &[Pinned]) -> Result<(), String> {
-        self.host.approver.remember(self.agent, offer).await
-    }
-
     /// Looks again at what may run, and gives it as it is run.
     pub(crate) async fn open(&self, permit: &Permit) -> Result<Walk, String> {
-        let policy = self.host.approver.policy(self.agent, self.skills).await;
-        let policy = policy.map_err(|why| refusal(&why))?;
-        let now = match verdict(&permit.wanted, &policy) {
-            Verdict::Allow(plan) => Some(Allowed::Plan(Box::new(plan))),
-            Verdict::AllowText { .. } => Some(Allowed::Text),
-            Verdict::Ask { plan, .. } if permit.by_person => {
-                Some(plan.map_or(Allowed::Text, |plan| Allowed::Plan(Box::new(plan))))
-            }
-            Verdict::Ask { .. } | Verdict::Deny { .. } => None,
-        };
-        match now {
-            Some(now) if is_same(&now, &permit.plan) => self.walk(permit, &now).await,
-            _ => Err(refusal(CHANGED)),
-        }
-    }
-
-    async fn walk(&self, permit: &Permit, now: &Allowed) -> Result<Walk, String> {
         let wanted = &permit.wanted;
+        let policy = self.policy(wanted).await?;
+        let now = match verdict(wanted, &policy) {
+            Verdict::Allow(plan) => wanted.allowed(Some(plan)),
+            Verdict::AllowText { .. } => wanted.allowed(None),
+            Verdict::Ask { plan, .. } if permit.is_exception => wanted.allowed(plan),
+            Verdict::Ask { .. } | Verdict::Deny { .. } => return Err(refusal(CHANGED)),
+        };
+        let now = now?;
+        if !is_same(&now, &permit.allowed) {
+            return Err(refusal(CHANGED));
+        }
         match now {
             Allowed::Plan(plan) => {
                 let ids: Vec<&str> =
                     plan.programs.iter().filter_map(|it| id_of(it.basis.as_ref())).collect();
-                let command = shown(plan).map(|it| it.lines.join("; ")).unwrap_or_default();
-                if !self.host.approver.used(&ids, &command).await {
-                    return Err(refusal(CHANGED));
+                let command = shown(&plan).map(|it| it.lines.join("; ")).unwrap_or_default();
+                match self.host.approver.used(&ids, &command).await {
+                    Ok(true) => Ok(walk::of_plan(&plan)),
+                    Ok(false) => Err(refusal(CHANGED)),
+                    Err(why) => Err(refusal(&why)),
                 }
-                Ok(walk::of_plan(plan))
             }
-            Allowed::Text => {
-                let facts = wanted.facts();
-                let shell =
-                    ["bash", "sh"].iter().find_map(|it| facts.executable(&wanted.directory, it));
-                let shell =
-                    shell.ok_or_else(|| refusal("there is no shell to give the command to"))?;
-                let folder = facts.folder(&wanted.directory).ok_or_else(|| refusal(CHANGED))?;
-                Ok(walk::of_text(&shell, &wanted.text, &folder))
-            }
+            Allowed::Text(by) => Ok(walk::of_text(&by.0, &wanted.text, &by.1)),
         }
     }
 }
@@ -183,6 +200,22 @@ impl Gate<'_> {
 impl Wanted {
     fn facts(&self) -> Machine {
         Machine { path: self.path.clone() }
+    }
+
+    fn permit(&self, plan: Option<Approved>, is_exception: bool) -> Result<Permit, String> {
+        Ok(Permit { wanted: self.clone(), allowed: self.allowed(plan)?, is_exception })
+    }
+
+    /// A plan, or else the text with what it is given to.
+    fn allowed(&self, plan: Option<Approved>) -> Result<Allowed, String> {
+        if let Some(plan) = plan {
+            return Ok(Allowed::Plan(Box::new(plan)));
+        }
+        let facts = self.facts();
+        let shell = ["bash", "sh"].iter().find_map(|it| facts.executable(&self.directory, it));
+        let shell = shell.ok_or_else(|| refusal("there is no shell to give the command to"))?;
+        let folder = facts.folder(&self.directory).ok_or_else(|| refusal(CHANGED))?;
+        Ok(Allowed::Text(Box::new((shell, folder))))
     }
 }
 
@@ -204,15 +237,29 @@ fn with_variables(mut plan: Plan, variables: &[(String, String)]) -> Plan {
     plan
 }
 
+/// Whether a person can look at all of it.
+fn can_be_shown(wanted: &Wanted, open: &Open) -> Result<(), String> {
+    let command = match &open.plan {
+        Some(plan) => shown(plan).map(drop),
+        None => shown_text(&wanted.text).map(drop),
+    };
+    command.map_err(|error| error.to_string())?;
+    let values = wanted.variables.iter().map(|(_, value)| value).chain(&wanted.stdin);
+    for text in values {
+        shown_text(text).map_err(|_| "what it is given is more than a person can check")?;
+    }
+    Ok(())
+}
+
 /// Whether the same programs would run in the same way. Who allows them may have changed.
 fn is_same(one: &Allowed, other: &Allowed) -> bool {
     let bare = |allowed: &Allowed| match allowed {
-        Allowed::Text => None,
         Allowed::Plan(plan) => {
             let mut plan = plan.clone();
             plan.programs.iter_mut().for_each(|program| program.basis = None);
-            Some(plan)
+            Allowed::Plan(plan)
         }
+        text @ Allowed::Text(_) => text.clone(),
     };
     bare(one) == bare(other)
 }
@@ -222,49 +269,6 @@ fn id_of(basis: Option<&Basis>) -> Option<&str> {
         Basis::Entry(id) | Basis::Remembered(id) => Some(id),
         _ => None,
     }
-}
-
-/// The event of a question.
-fn asked(question: &Question, call: &Call) -> NewEvent {
-    let lines = match &question.plan {
-        Some(plan) => shown(plan),
-        None => shown_text(&question.command),
-    };
-    let request = json!({
-        "call": call.id,
-        "tool": question.tool,
-        "command": lines.map(|it| it.lines).unwrap_or_default(),
-        "directory": question.directory,
-        "reason": question.reason,
-        "programs": question.plan.as_ref().map(programs),
-    });
-    approval(request, Value::Null)
-}
-
-fn programs(plan: &Approved) -> Vec<String> {
-    plan.programs.iter().map(|it| it.program.file.real.display().to_string()).collect()
-}
-
-/// The event of an answer.
-fn decided(
-    asked: EventId,
-    decision: Option<Decision>,
-    kept: Option<&Result<(), String>>,
-) -> NewEvent {
-    let word = match decision {
-        Some(decision) => serde_json::to_value(decision).unwrap_or_default(),
-        None => json!("nobody"),
-    };
-    let mut answer = json!({ "answer": word });
-    if let Some(Err(why)) = kept {
-        answer["not_kept"] = json!(why);
-    }
-    approval(json!({ "event": asked }), answer)
-}
-
-fn approval(request: Value, decision: Value) -> NewEvent {
-    let approval = Approval { request, decision, ..Approval::default() };
-    NewEvent::new(SYSTEM, Content::Approval(approval))
 }
 
 fn refusal(reason: &str) -> String {

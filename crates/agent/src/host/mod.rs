@@ -2,6 +2,7 @@
 
 mod approver;
 mod decisions;
+mod events;
 mod facts;
 mod gate;
 mod owners;

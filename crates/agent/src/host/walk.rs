@@ -4,8 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use metier_approval::{
-    Action, Approved, Descriptor as Judgedly, Executable, FileFact, Joint as Joined, Judged,
-    Redirection, Simple, Target,
+    Action, Approved, Executable, FileFact, Judged, Redirection, Simple, Target,
 };
 use metier_sandbox::{Descriptor, Joint, Pin, To, Walk, WalkStep, Walked};
 
@@ -51,14 +50,63 @@ fn walked(simple: &Simple, judged: &Judged) -> Walked {
     let files = [&judged.program.file].into_iter().chain(programs).chain(&judged.scripts);
     let pins = files.map(file).chain([folder(&judged.directory)]);
     let directory = &judged.directory.real;
+    let own = surroundings(&simple.words).iter().copied();
+    let given = simple.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     Walked {
         executable: judged.program.file.real.clone(),
         arguments,
-        environment: simple.variables.iter().map(|(name, it)| (name.into(), it.into())).collect(),
+        environment: own.chain(given).map(|(name, it)| (name.into(), it.into())).collect(),
         directory: directory.clone(),
         redirections: simple.redirections.iter().map(|it| redirection(it, directory)).collect(),
         pins: pins.collect(),
     }
+}
+
+/// Programs that show something page by page, which takes orders on a terminal, show it whole instead.
+const PAGERS: [(&str, &str); 3] = [("GIT_PAGER", "cat"), ("MANPAGER", "cat"), ("PAGER", "cat")];
+/// A repository says in its own files which programs git starts, even to look at it. Of those that only look, none
+/// is started.
+const ONLY_LOOKING: [(&str, &str); 14] = [
+    ("GIT_CONFIG_COUNT", "5"),
+    ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
+    ("GIT_CONFIG_VALUE_0", "false"),
+    ("GIT_CONFIG_KEY_1", "safe.bareRepository"),
+    ("GIT_CONFIG_VALUE_1", "explicit"),
+    ("GIT_CONFIG_KEY_2", "core.hooksPath"),
+    ("GIT_CONFIG_VALUE_2", "/dev/null"),
+    ("GIT_CONFIG_KEY_3", "core.pager"),
+    ("GIT_CONFIG_VALUE_3", "cat"),
+    ("GIT_CONFIG_KEY_4", "log.showSignature"),
+    ("GIT_CONFIG_VALUE_4", "false"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_PAGER", "cat"),
+    ("PAGER", "cat"),
+];
+/// What of git only looks.
+const LOOKS: [&str; 16] = [
+    "blame",
+    "branch",
+    "cat-file",
+    "count-objects",
+    "describe",
+    "diff",
+    "grep",
+    "log",
+    "ls-files",
+    "ls-tree",
+    "reflog",
+    "rev-list",
+    "rev-parse",
+    "shortlog",
+    "show",
+    "status",
+];
+
+/// What a program finds besides what everybody does.
+fn surroundings(words: &[String]) -> &'static [(&'static str, &'static str)] {
+    let is_git = words.iter().any(|word| word.rsplit('/').next() == Some("git"));
+    let looks = words.iter().any(|word| LOOKS.contains(&word.as_str()));
+    if is_git && looks { &ONLY_LOOKING } else { &PAGERS }
 }
 
 fn redirection(redirection: &Redirection, directory: &Path) -> (Descriptor, To) {
@@ -72,19 +120,19 @@ fn redirection(redirection: &Redirection, directory: &Path) -> (Descriptor, To) 
     (descriptor(redirection.descriptor), to)
 }
 
-fn descriptor(descriptor: Judgedly) -> Descriptor {
+fn descriptor(descriptor: metier_approval::Descriptor) -> Descriptor {
     match descriptor {
-        Judgedly::Input => Descriptor::Input,
-        Judgedly::Output => Descriptor::Output,
-        Judgedly::Error => Descriptor::Error,
+        metier_approval::Descriptor::Input => Descriptor::Input,
+        metier_approval::Descriptor::Output => Descriptor::Output,
+        metier_approval::Descriptor::Error => Descriptor::Error,
     }
 }
 
-fn joint(joint: Joined) -> Joint {
+fn joint(joint: metier_approval::Joint) -> Joint {
     match joint {
-        Joined::Always => Joint::Always,
-        Joined::Success => Joint::Success,
-        Joined::Failure => Joint::Failure,
+        metier_approval::Joint::Always => Joint::Always,
+        metier_approval::Joint::Success => Joint::Success,
+        metier_approval::Joint::Failure => Joint::Failure,
     }
 }
 

@@ -15,8 +15,10 @@ use metier_workspace::{Manner, RunOrder, RunSettings, Runner, SessionKey, Tree};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::calls::STOPPED;
 use crate::fence::{Code, Language};
 use crate::host::Wanted;
+use crate::stop::Stop;
 use crate::tools::answer::{Answer, arguments};
 use crate::tools::knowledge::Situation;
 use crate::tools::process::waiting;
@@ -187,8 +189,9 @@ impl Runs {
         let skill = first.name.as_str().to_owned();
         let whole = || Some("$WORKSPACE_DIR".to_owned());
         let (outside, cwd) = match &self.start {
-            // A path of the workspace is one on the host as well.
-            Some(start) => match request.cwd.filter(|it| !it.starts_with('$')) {
+            Some(start) => match request.cwd {
+                // A folder of the workspace, which is on the host as well.
+                Some(cwd) if cwd.starts_with('$') => (None, Some(cwd)),
                 Some(cwd) => (Some(start.join(cwd)), whole()),
                 None => (Some(start.clone()), whole()),
             },
@@ -224,8 +227,11 @@ impl Runs {
         Ok(Wanted {
             text: order.request.command.clone(),
             variables: order.request.env.clone().into_iter().collect(),
+            stdin: order.request.stdin.clone().filter(|it| !it.is_empty()),
+            is_talked_to: prepared.talk.is_some(),
             directory: settled.directory,
             path: settled.path,
+            writable: settled.writable,
         })
     }
 
@@ -234,13 +240,17 @@ impl Runs {
         &self,
         prepared: Prepared,
         programs: &Interactive,
-        live: Live,
-        cancel: Cancel,
+        stop: &Stop,
+        (live, cancel): (Live, Cancel),
     ) -> Answer {
         let Prepared { order, digests, warnings, talk } = prepared;
         let answer = match talk {
             Some(options) => {
-                let started = programs.start(order, options).await;
+                let started = tokio::select! {
+                    started = programs.start(order, options) => started,
+                    // A program whose id nobody was told ends with whoever waits for it.
+                    () = stop.stopped() => return Answer::error(STOPPED),
+                };
                 started.map(|progress| Answer::json(&progress)).map_err(|error| error.to_string())
             }
             None => self.runner.run(order, live, cancel).await.map_or_else(

@@ -97,6 +97,7 @@ fn given_to(tool: &str, arguments: &str) -> Dispatch {
         skill: "pdf".to_owned(),
         tool: tool.to_owned(),
         arguments: arguments.to_owned(),
+        ..Dispatch::default()
     }
 }
 

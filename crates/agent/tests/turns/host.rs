@@ -132,8 +132,8 @@ impl Approver for Person {
         Ok(())
     }
 
-    async fn used(&self, _ids: &[&str], _command: &str) -> bool {
-        self.holds
+    async fn used(&self, _ids: &[&str], _command: &str) -> Result<bool, String> {
+        Ok(self.holds)
     }
 }
 

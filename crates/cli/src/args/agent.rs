@@ -39,9 +39,8 @@ pub(crate) struct AgentArgs {
     /// The session to go on with, or the id of a new one; one is made up if none is given
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Who runs commands of skills: sandbox or container
-    // `host` is understood, so that its refusal can say why.
-    #[arg(long, value_name = "E", hide_possible_values = true)]
+    /// Who runs commands of the model; on the host each is judged first, and you may be asked
+    #[arg(long, value_name = "E")]
     pub executor: Option<ExecutorName>,
     /// The tools the model is given
     #[arg(long, value_name = "SET", value_parser = ["full", "knowledge", "single", "files"])]
@@ -52,7 +51,7 @@ pub(crate) struct AgentArgs {
     /// Show all that tools answered, not only a line for each call
     #[arg(long)]
     pub details: bool,
-    /// A program that commands on the host may run without asking, and a regular expression for its arguments
+    /// A program that may run on the host without asking, or program and regular expression for its arguments
     #[arg(long, value_name = "PATTERN")]
     pub yes_to: Vec<String>,
     /// Where the text of a loaded skill goes

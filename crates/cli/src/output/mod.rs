@@ -32,6 +32,8 @@ use crate::failure::Failure;
 const USUAL_WIDTH: usize = 100;
 /// Bytes of JSON that are written at a time.
 const JSON_BUFFER: usize = 64 << 10;
+/// How far what does not fit on a line is set in below it.
+const INDENT: usize = 2;
 /// Text is never laid out wider or narrower than this.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=160;
 
@@ -170,6 +172,12 @@ impl Output {
         self.stderr(text);
     }
 
+    /// Says something in a row that begins with a word of ours, quiet or not. Whatever the text is, its lines
+    /// cannot be taken for other rows.
+    pub(crate) fn row(&self, style: Style, word: &str, text: &str) {
+        self.stderr(&self.hung((style, word), text, word.len()));
+    }
+
     /// Says something that is not the answer.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet {
@@ -180,10 +188,14 @@ impl Output {
     /// Says something that begins with a word of ours. Whatever the text is, it cannot be taken for
     /// more than one line.
     pub(crate) fn note(&self, style: Style, word: &str, text: &str) {
+        self.say(&self.hung((style, word), text, INDENT));
+    }
+
+    fn hung(&self, (style, word): (Style, &str), text: &str, indent: usize) -> String {
         let size = terminal_size::terminal_size_of(io::stderr());
         let width = size.map_or(usize::MAX, |(width, _)| usize::from(width.0).max(*WIDTHS.start()));
-        let line = plain::hanging(&format!("{word}{}", plain(text)), width);
-        self.say(&format!("{}{}", styled(style, word), &line[word.len()..]));
+        let line = plain::hanging(&format!("{word}{}", plain(text)), width, indent);
+        format!("{}{}", styled(style, word), &line[word.len()..])
     }
 
     /// Says what is wrong, a line each.

@@ -38,16 +38,15 @@ pub(crate) fn wrapped(text: &str, width: usize) -> String {
 
 /// A line in columns of a terminal: what does not fit goes on below, set in, so that no part of a
 /// name can look like a line of its own.
-pub(crate) fn hanging(line: &str, width: usize) -> String {
-    const INDENT: usize = 2;
+pub(crate) fn hanging(line: &str, width: usize, indent: usize) -> String {
     let mut text = String::with_capacity(line.len());
     let mut used = 0;
     for character in line.chars() {
         let needed = character.width().unwrap_or_default();
         if used + needed > width {
             text.push('\n');
-            text.push_str(&" ".repeat(INDENT));
-            used = INDENT;
+            text.push_str(&" ".repeat(indent));
+            used = indent;
         }
         text.push(character);
         used += needed;
@@ -95,9 +94,9 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_goes_on_set_in() {
-        assert_eq!(hanging("short", 5), "short");
-        assert_eq!(hanging("a long name", 6), "a long\n   nam\n  e");
-        assert_eq!(hanging("技能技能", 5), "技能\n  技\n  能");
+        assert_eq!(hanging("short", 5, 2), "short");
+        assert_eq!(hanging("a long name", 6, 2), "a long\n   nam\n  e");
+        assert_eq!(hanging("技能技能", 5, 2), "技能\n  技\n  能");
     }
 
     #[test]

@@ -23,6 +23,7 @@ use crate::args::{AgentArgs, ExecutorName, SourceArgs};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::library::Skills;
+use crate::overseer::Asking;
 use crate::runs::{APP, USER, block_on};
 
 /// The tool whose answers differ from run to run.
@@ -202,7 +203,7 @@ impl Laboratory {
             sources: SourceArgs { agent: self.agent.clone(), ..SourceArgs::default() },
             ..AgentArgs::default()
         };
-        let mut agent = self.context.agent(&wanted, Arc::clone(&self.skills))?;
+        let mut agent = self.context.agent(&wanted, Arc::clone(&self.skills), Asking::Never)?;
         agent.sessions = Arc::new(MemoryStore::new());
         agent.settings.mode = setup.mode;
         agent.settings.prompt.layout.placement = setup.placement;

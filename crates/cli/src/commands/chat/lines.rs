@@ -51,12 +51,17 @@ impl Lines {
     ///
     /// When it cannot be used.
     pub(super) fn open(context: &Context) -> Result<Self, Failure> {
-        let can_move = context.environment.variable("TERM").is_some_and(|it| it != "dumb");
-        let is_terminal = io::stdin().is_terminal();
-        if can_move && is_terminal && io::stdout().is_terminal() {
+        if Self::can_edit(context) {
             return Ok(Self::Editor(Box::new(Editor::open(context)?)));
         }
+        let is_terminal = io::stdin().is_terminal();
         Ok(Self::Plain(Plain { lines: stdin(), count: 0, output: context.output, is_terminal }))
+    }
+
+    /// Whether lines come from a line editor, which reads only when it is asked to.
+    pub(super) fn can_edit(context: &Context) -> bool {
+        let can_move = context.environment.variable("TERM").is_some_and(|it| it != "dumb");
+        can_move && io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 
     /// Waits for the next message.

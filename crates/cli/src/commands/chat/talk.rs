@@ -6,6 +6,7 @@ use metier_agent::{Agent, Ending, Library, Outcome};
 use metier_workspace::SessionKey as WorkspaceKey;
 use tokio::runtime::{Builder, Runtime};
 
+use super::lines::Lines;
 use crate::args::AgentArgs;
 use crate::commands::turn::attach::Attached;
 use crate::commands::turn::conduct::{Ask, conduct, tell_what_stays};
@@ -18,6 +19,7 @@ use crate::failure::Failure;
 use crate::library::Skills;
 use crate::models::OFFLINE;
 use crate::output::{counted, style};
+use crate::overseer::Asking;
 use crate::runs::new_session;
 use crate::sessions::session_key;
 
@@ -46,7 +48,9 @@ impl<'a> Chat<'a> {
         session_key(&session)?;
         let skills = Arc::new(Skills::find(context, &arguments.sources)?);
         context.report(&skills.snapshot().problems);
-        let agent = context.agent(arguments, Arc::clone(&skills))?;
+        // Else the lines that are typed are read by a thread that cannot be told to wait.
+        let asking = if Lines::can_edit(context) { Asking::AtTerminal } else { Asking::Never };
+        let agent = context.agent(arguments, Arc::clone(&skills), asking)?;
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (files, compared) = (Vec::new(), None);
         Ok(Self { context, arguments, agent, skills, session, files, compared, runtime })

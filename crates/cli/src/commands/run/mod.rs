@@ -1,5 +1,6 @@
 //! `metier run`: a task, the model and the skills for it, an answer.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -17,6 +18,7 @@ use crate::context::Context;
 use crate::failure::{FAILED, Failure, INTERRUPTED, OK};
 use crate::library::Skills;
 use crate::output::style;
+use crate::overseer::Asking;
 use crate::runs::{PATIENCE, block_on, new_session};
 use crate::sessions::session_key;
 
@@ -33,7 +35,7 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
         context.report(&skills.snapshot().problems);
     }
     let message = said(&arguments.task, &Names::of(&skills.snapshot()))?;
-    let agent = context.agent(&arguments.agent, Arc::clone(&skills))?;
+    let agent = context.agent(&arguments.agent, Arc::clone(&skills), Asking::AtTerminal)?;
     // What runs left behind whose metier was killed.
     metier_sandbox::remove_leftovers();
     let started = Instant::now();
@@ -91,6 +93,9 @@ fn said(task: &str, names: &Names) -> Result<Message, Failure> {
     }
     if let Some(message) = Message::calling(word, rest, names) {
         return Ok(message);
+    }
+    if Path::new("/").join(word).exists() {
+        return Ok(Message::of(task, names));
     }
     if is_order(word) {
         return Err(Failure::usage(format!("`/{word}` is a command of `metier chat`")));

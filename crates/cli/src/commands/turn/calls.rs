@@ -88,6 +88,7 @@ pub(in crate::commands) fn decided(approval: &Approval) -> Option<Line> {
         "once" => (style::GOOD, "allowed once"),
         "always" => (style::GOOD, "allowed for good"),
         "deny" => (style::WARN, "not allowed"),
+        "stopped" => (style::WARN, "stopped"),
         _ => (
             style::WARN,
             "nobody could be asked; `metier approvals add` or `--yes-to` allows commands",

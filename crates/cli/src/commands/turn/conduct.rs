@@ -40,7 +40,10 @@ pub(in crate::commands) async fn conduct(
     let (stopper, stop) = stop();
     let interrupt = stop_on_interrupt(stopper);
     let outcome = match dispatched(agent, &ask.message) {
-        Some(dispatch) => agent.dispatch(key, dispatch, watcher, &stop).await,
+        Some(dispatch) => {
+            let dispatch = Dispatch { attachments, ..dispatch };
+            agent.dispatch(key, dispatch, watcher, &stop).await
+        }
         None => {
             let Message { text, loads, .. } = ask.message;
             let load = |skill| LoadRequest { skill, ..LoadRequest::default() };
@@ -63,6 +66,7 @@ fn dispatched(agent: &Agent, message: &Message) -> Option<Dispatch> {
         skill: skill.clone(),
         tool: dispatch.tool.clone(),
         arguments: rest.clone(),
+        ..Dispatch::default()
     })
 }
 

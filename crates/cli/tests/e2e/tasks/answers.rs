@@ -139,23 +139,6 @@ fn a_session_goes_on_with_its_files_whoever_used_it_before() {
 }
 
 #[test]
-fn a_model_never_runs_commands_on_the_host() {
-    let env = with_skill();
-    counting(&env);
-    assert_snapshot!(run_scripted(&env, &["count", "--executor", "host"]), @"
-    exit 2
-    ----- stdout
-
-    ----- stderr
-    error: a model may not run commands on the host: nobody is asked before they run
-    hint: use `--executor sandbox` or `--executor container`
-    ");
-    env.write("home/.metier/config.toml", "[exec]\nexecutor = \"host\"\n");
-    assert_eq!(run_scripted(&env, &["count"]).code, 2);
-    assert_eq!(run_scripted(&env, &["count", "notes.txt", "--executor", "sandbox"]).code, 0);
-}
-
-#[test]
 fn a_turn_that_is_no_answer_ends_with_one() {
     let env = with_skill();
     let again = json!({ "when": { "turn": 0 }, "calls": [call("frob", &json!({}))] });

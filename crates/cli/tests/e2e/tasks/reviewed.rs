@@ -56,16 +56,6 @@ fn an_address_without_a_model_is_said_not_to_be_asked() {
 }
 
 #[test]
-fn who_runs_commands_of_a_model_is_offered_without_the_host() {
-    let env = with_skill();
-    for command in ["run", "chat"] {
-        let help = run(&env, &format!("{command} -h")).stdout;
-        let line = help.lines().find(|line| line.contains("--executor")).unwrap_or_default();
-        assert!(line.contains("sandbox or container") && !help.contains("host"), "{help}");
-    }
-}
-
-#[test]
 fn the_line_at_the_bottom_fits_the_terminal_it_is_on() {
     let env = with_skill().with_variable("NO_COLOR", "1").with_variable("TERM", "xterm");
     let slow = format!("sleep 1.5; : {}", "long ".repeat(20));

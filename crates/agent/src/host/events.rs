@@ -1,0 +1,81 @@
+//! What is written down of a question to a person, and of the answer.
+//!
+//! Both are as a person is shown them: nothing in them hides, and secrets are masked.
+
+use metier_approval::{Approved, shown, shown_text};
+use metier_session::content::{Approval, Call};
+use metier_session::{Content, EventId, NewEvent};
+use serde_json::{Value, json};
+
+use super::approver::{Decision, Question};
+use crate::runner::SYSTEM;
+
+/// How a question was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// By a person.
+    By(Decision),
+    /// There was nobody who could.
+    Nobody,
+    /// The turn was stopped before anybody did.
+    Stopped,
+}
+
+/// The event of a question.
+pub(super) fn asked(question: &Question, call: &Call) -> NewEvent {
+    let lines = match &question.plan {
+        Some(plan) => shown(plan),
+        None => shown_text(&question.command),
+    };
+    let variables = question.variables.iter().map(|(name, value)| format!("{name}={value}"));
+    let variables: Vec<Value> = variables.map(|text| masked(&text)).collect();
+    let mut request = json!({
+        "call": call.id,
+        "tool": question.tool,
+        "command": lines.map(|it| it.lines).unwrap_or_default(),
+        "directory": question.directory,
+        "reason": question.reason,
+        "programs": question.plan.as_ref().map(programs),
+    });
+    if !variables.is_empty() {
+        request["variables"] = Value::Array(variables);
+    }
+    if let Some(stdin) = &question.stdin {
+        request["stdin"] = masked(stdin);
+    }
+    if question.is_talked_to {
+        request["talked_to"] = Value::Bool(true);
+    }
+    approval(request, Value::Null)
+}
+
+/// The event of an answer to a question.
+pub(super) fn answered(
+    asked: EventId,
+    answer: Answer,
+    kept: Option<&Result<(), String>>,
+) -> NewEvent {
+    let word = match answer {
+        Answer::By(decision) => serde_json::to_value(decision).unwrap_or_default(),
+        Answer::Nobody => json!("nobody"),
+        Answer::Stopped => json!("stopped"),
+    };
+    let mut decision = json!({ "answer": word });
+    if let Some(Err(why)) = kept {
+        decision["not_kept"] = json!(why);
+    }
+    approval(json!({ "event": asked }), decision)
+}
+
+fn approval(request: Value, decision: Value) -> NewEvent {
+    let approval = Approval { request, decision, ..Approval::default() };
+    NewEvent::new(SYSTEM, Content::Approval(approval))
+}
+
+fn programs(plan: &Approved) -> Vec<String> {
+    plan.programs.iter().map(|it| it.program.file.real.display().to_string()).collect()
+}
+
+fn masked(text: &str) -> Value {
+    Value::String(shown_text(text).map(|it| it.lines.join("\n")).unwrap_or_default())
+}

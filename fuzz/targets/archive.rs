@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use libfuzzer_sys::fuzz_target;
-use metier_skill::archive::{ArchiveError, Limits, UnpackRequest, Unpacked, unpack};
+use metier_skill::archive::{ArchiveError, Limits, LinkRule, UnpackRequest, Unpacked, unpack};
 
 /// In memory, where there is such a folder: a run writes thousands of files a second.
 const MEMORY: &str = "/dev/shm";
@@ -45,7 +45,14 @@ fuzz_target!(|bytes: &[u8]| {
     let outside = folder();
     fs::write(outside.path().join(CANARY), CANARY).expect("a file in it");
     let target = outside.path().join(TARGET);
-    let request = UnpackRequest { name, into: &target, skill_folder: "single", limits: &LIMITS };
+    let request = UnpackRequest {
+        name,
+        into: &target,
+        skill_folder: "single",
+        strip: usize::from(way / 6 % 3),
+        links: if way % 2 == 0 { LinkRule::Inside } else { LinkRule::Refused },
+        limits: &LIMITS,
+    };
     let result = unpack(Cursor::new(archive), &request);
     check_outside(outside.path(), &result);
     if let Ok(unpacked) = result {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use metier_net::{Client, ClientOptions, Download, DownloadRequest};
-use metier_skill::archive::{self, ArchiveError, Limits, UnpackRequest};
+use metier_skill::archive::{self, ArchiveError, Limits, LinkRule, UnpackRequest};
 use metier_skill::diagnostic::Code;
 use metier_skill::files::Digest;
 use metier_skill::problem::Problem;
@@ -189,6 +189,8 @@ impl<'a> Archive<'a> {
             name: self.address,
             into: &folder,
             skill_folder: &skill_folder(self.address),
+            strip: 0,
+            links: LinkRule::Inside,
             limits: &Limits::STANDARD,
         };
         match archive::unpack(io::BufReader::new(file), &request) {

@@ -162,6 +162,9 @@ pub enum Refusal {
         /// Where the link points, made safe to show.
         target: String,
     },
+    /// A symbolic link where there may be none.
+    #[error("it is a link")]
+    Link,
     /// A second name for another file.
     #[error("it is a hard link")]
     HardLink,

@@ -23,4 +23,4 @@ mod tests;
 pub use error::{ArchiveError, Refusal};
 pub use format::Format;
 pub use limits::Limits;
-pub use unpack::{UnpackRequest, Unpacked, unpack};
+pub use unpack::{LinkRule, UnpackRequest, Unpacked, unpack};

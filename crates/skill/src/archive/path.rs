@@ -48,6 +48,12 @@ impl EntryPath {
         self.0.is_empty()
     }
 
+    /// The path without so many leading folders, if anything is left of it.
+    pub(super) fn below(&self, folders: usize) -> Option<Self> {
+        let mut parts = self.0.splitn(folders + 1, '/');
+        parts.nth(folders).map(|rest| Self(rest.to_owned()))
+    }
+
     /// The folders that must exist, outermost first.
     pub(super) fn ancestors(&self) -> impl Iterator<Item = &str> {
         self.0.match_indices('/').map(|(end, _)| &self.0[..end])

@@ -13,13 +13,15 @@ use cap_std::fs::{Dir, DirBuilder, File, OpenOptions};
 
 use super::error::shown;
 use super::path::{EntryPath, folded};
-use super::{ArchiveError, Format, Limits, Refusal};
+use super::{ArchiveError, Format, Limits, LinkRule, Refusal, UnpackRequest};
 
 /// A folder under construction and the accounts of what went in.
 pub(super) struct Tree<'a> {
     folder: Dir,
     format: Format,
     limits: &'a Limits,
+    strip: usize,
+    link_rule: LinkRule,
     ceiling: Ceiling,
     taken: HashMap<String, Taken>,
     links: Vec<(EntryPath, String)>,
@@ -71,11 +73,19 @@ struct Ceiling {
 
 impl<'a> Tree<'a> {
     /// Starts with an empty folder, for an archive of so many bytes.
-    pub(super) fn new(folder: Dir, format: Format, limits: &'a Limits, archive_bytes: u64) -> Self {
+    pub(super) fn new(
+        folder: Dir,
+        format: Format,
+        request: &UnpackRequest<'a>,
+        archive_bytes: u64,
+    ) -> Self {
+        let limits = request.limits;
         Self {
             folder,
             format,
             limits,
+            strip: request.strip,
+            link_rule: request.links,
             ceiling: Ceiling::new(limits, archive_bytes),
             taken: HashMap::new(),
             links: Vec::new(),
@@ -91,7 +101,8 @@ impl<'a> Tree<'a> {
 
     /// Counts an entry of the archive and judges its name.
     ///
-    /// Returns `None` for the litter of macOS, which is counted and left out.
+    /// Returns `None` for what is counted and left out: the litter of macOS, and what is not below
+    /// the leading folders that are left out.
     pub(super) fn admit(&mut self, name: &[u8]) -> Result<Option<Item>, ArchiveError> {
         self.count_entry()?;
         let shown = shown(name);
@@ -100,7 +111,14 @@ impl<'a> Tree<'a> {
                 self.skipped += 1;
                 Ok(None)
             }
-            Ok(path) => Ok(Some(Item { path, shown })),
+            Ok(path) if self.strip == 0 => Ok(Some(Item { path, shown })),
+            Ok(path) => match path.below(self.strip) {
+                Some(path) => Ok(Some(Item { path, shown })),
+                None => {
+                    self.skipped += 1;
+                    Ok(None)
+                }
+            },
             Err(reason) => Err(ArchiveError::Refused { entry: shown, reason }),
         }
     }
@@ -140,6 +158,9 @@ impl<'a> Tree<'a> {
 
     /// Remembers a symbolic link, to be made when all files are written.
     pub(super) fn add_link(&mut self, item: &Item, target: &[u8]) -> Result<(), ArchiveError> {
+        if self.link_rule == LinkRule::Refused {
+            return Err(item.refused(Refusal::Link));
+        }
         let target = item.path.check_link(target).map_err(|reason| item.refused(reason))?;
         self.claim(item, Kind::Link)?;
         self.links.push((item.path.clone(), target.to_owned()));

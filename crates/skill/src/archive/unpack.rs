@@ -21,8 +21,21 @@ pub struct UnpackRequest<'a> {
     pub into: &'a Path,
     /// The folder made inside `into` if the archive turns out to be a bare `SKILL.md`.
     pub skill_folder: &'a str,
+    /// Leading folders of each path that are left out; what is not below so many is left out too.
+    pub strip: usize,
+    /// Which links it may have.
+    pub links: LinkRule,
     /// What the archive may cost.
     pub limits: &'a Limits,
+}
+
+/// Which symbolic links an archive may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkRule {
+    /// Those that provably stay inside.
+    Inside,
+    /// None.
+    Refused,
 }
 
 /// What was unpacked.
@@ -37,7 +50,7 @@ pub struct Unpacked {
     pub folders: u64,
     /// Symbolic links made.
     pub links: u64,
-    /// Entries left out because they are litter of macOS.
+    /// Entries left out because they are litter of macOS, or not below the folders that are.
     pub skipped: u64,
     /// Bytes in all files.
     pub bytes: u64,
@@ -58,7 +71,7 @@ pub fn unpack(
     let staging = stage(request.into)?;
     let folder = Dir::open_ambient_dir(staging.path(), ambient_authority())
         .map_err(|source| write_error(staging.path(), source))?;
-    let mut tree = Tree::new(folder, format, request.limits, bytes);
+    let mut tree = Tree::new(folder, format, request, bytes);
     match format {
         Format::Zip => zipfile::unpack(archive, request.limits, &mut tree)?,
         Format::Tar => tarball::unpack(archive, request.limits, &mut tree)?,

@@ -10,6 +10,7 @@ mod links;
 mod names;
 mod publishing;
 mod structure;
+mod tools;
 
 use std::error::Error;
 use std::fmt::Write;
@@ -20,7 +21,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::{ArchiveError, Limits, UnpackRequest, Unpacked, unpack};
+use super::{ArchiveError, Limits, LinkRule, UnpackRequest, Unpacked, unpack};
 
 /// Unpacks with the standard limits and renders what happened.
 fn outcome(name: &str, archive: &[u8]) -> String {
@@ -51,8 +52,12 @@ fn unpack_in(
     archive: &[u8],
 ) -> Result<Unpacked, ArchiveError> {
     let into = parent.join("out");
-    let request = UnpackRequest { name, into: &into, skill_folder: "downloaded", limits };
-    unpack(Cursor::new(archive), &request)
+    unpack(Cursor::new(archive), &request(name, &into, limits))
+}
+
+fn request<'a>(name: &'a str, into: &'a Path, limits: &'a Limits) -> UnpackRequest<'a> {
+    let (skill_folder, links) = ("downloaded", LinkRule::Inside);
+    UnpackRequest { name, into, skill_folder, strip: 0, links, limits }
 }
 
 fn chain(error: &dyn Error) -> String {

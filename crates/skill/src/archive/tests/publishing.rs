@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::super::{ArchiveError, Limits, Refusal, UnpackRequest, unpack};
 use super::build::{Tar, tar};
-use super::unpack_in;
+use super::{request, unpack_in};
 
 #[test]
 fn an_existing_target_is_left_alone() {
@@ -53,12 +53,8 @@ fn the_folder_of_a_bare_skill_file_is_one_plain_name() {
     for folder in ["", ".", "..", "a/b", "/a", "a/", "a\\b"] {
         let parent = TempDir::new().unwrap();
         let into = parent.path().join("out");
-        let request = UnpackRequest {
-            name: "SKILL.md",
-            into: &into,
-            skill_folder: folder,
-            limits: &Limits::STANDARD,
-        };
+        let request =
+            UnpackRequest { skill_folder: folder, ..request("SKILL.md", &into, &Limits::STANDARD) };
         let error = unpack(Cursor::new(b"# Hi"), &request).unwrap_err();
         assert!(matches!(error, ArchiveError::Refused { .. }), "{folder}: {error:?}");
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0, "{folder}");

@@ -5,7 +5,7 @@
 //! - [`discover`] finds skills in roots; [`library`] chooses and judges them; [`catalog`] tells a
 //!   model about them; [`search`] finds the ones that are not told.
 //! - [`lint`] looks at whole skills; [`examples`] finds the commands they show; [`archive`] unpacks
-//!   archives of them.
+//!   archives of them; [`install`] plans how to get the programs they need.
 //! - [`mod@reference`] judges in the words of the format's reference tool.
 //!
 //! Everything is synchronous, prints nothing, and is given what it must know: no environment
@@ -19,6 +19,7 @@ pub mod examples;
 pub mod files;
 pub mod fix;
 pub mod header;
+pub mod install;
 pub mod library;
 pub mod lint;
 pub mod name;

@@ -5,11 +5,13 @@
 mod entries;
 mod fields;
 mod frame;
+mod install;
 mod quick;
 mod read;
 mod repair;
 mod requirements;
 mod sandbox;
+mod targets;
 mod yaml;
 
 #[cfg(test)]
@@ -17,8 +19,9 @@ mod tests;
 
 pub use fields::{Dispatch, Invocation, Manifest};
 pub use frame::{Frame, FrameError};
+pub use install::{ArchiveKind, DownloadOption, InstallKind, InstallOption, RefusedOption};
 pub use read::{ReadOptions, Reading, WithoutHeader, decode, read};
-pub use requirements::{Gate, InstallKind, InstallOption, Requirements};
+pub use requirements::{Gate, Requirements};
 pub use sandbox::{NetworkRequest, SandboxRequest};
 
 pub(crate) use fields::{FORMAT_FIELDS, MAX_COMPATIBILITY_CHARS, MAX_DESCRIPTION_CHARS};

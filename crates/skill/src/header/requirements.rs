@@ -10,6 +10,7 @@ use std::fmt::Display;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Code, Diagnostic};
+use crate::header::install::{InstallOption, RefusedOption, read_options};
 use crate::header::repair;
 use crate::header::sandbox::{SandboxRequest, read_request};
 use crate::header::yaml::{Kind, Node};
@@ -53,84 +54,10 @@ pub struct Requirements {
     pub config: Vec<String>,
     /// Ways to get the programs.
     pub install: Vec<InstallOption>,
+    /// Ways that are not offered, and why.
+    pub refused: Vec<RefusedOption>,
     /// What it asks of the sandbox.
     pub sandbox: SandboxRequest,
-}
-
-/// One way to install what a skill needs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InstallOption {
-    /// Names the option on the command line.
-    pub id: String,
-    /// The package manager.
-    pub kind: InstallKind,
-    /// What people read.
-    pub label: Option<String>,
-    /// The package, formula, module or address.
-    pub target: String,
-    /// Programs it brings.
-    pub bins: Vec<String>,
-    /// Systems it is for; any when empty.
-    pub os: Vec<String>,
-    /// The digest of a download.
-    pub sha256: Option<String>,
-}
-
-/// A package manager, or a plain download.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the variants are the names of the managers")]
-pub enum InstallKind {
-    Apt,
-    Brew,
-    Cargo,
-    Download,
-    Go,
-    Node,
-    Pip,
-    Uv,
-}
-
-impl InstallKind {
-    const ALL: [(&'static str, Self, &'static [&'static str]); 8] = [
-        ("apt", Self::Apt, &["package"]),
-        ("brew", Self::Brew, &["formula", "cask"]),
-        ("cargo", Self::Cargo, &["package"]),
-        ("download", Self::Download, &["url"]),
-        ("go", Self::Go, &["module"]),
-        ("node", Self::Node, &["package"]),
-        ("pip", Self::Pip, &["package"]),
-        ("uv", Self::Uv, &["package"]),
-    ];
-
-    /// The name in `install[].kind`.
-    pub fn as_str(self) -> &'static str {
-        Self::ALL.iter().find(|(_, kind, _)| *kind == self).map_or("", |(name, ..)| name)
-    }
-
-    /// Whether a target is written in the narrow grammar its manager needs, so that it can never
-    /// be taken for an option, a path or a second address.
-    fn accepts(self, target: &str) -> bool {
-        let word = |extra: &str| {
-            let first = target.chars().next();
-            first.is_some_and(|first| first.is_ascii_alphanumeric() || first == '@')
-                && target.chars().all(|it| it.is_ascii_alphanumeric() || extra.contains(it))
-                && !target.contains("..")
-        };
-        match self {
-            Self::Apt => word("+.-:=~"),
-            Self::Brew => word("@+._/-"),
-            Self::Cargo => word("_-@.") && !target.starts_with('@'),
-            Self::Go => word("._~+-/@") && target.contains('.') && !target.starts_with('@'),
-            Self::Node => word("@/._^~>=<*-") && target.matches('/').count() <= 1,
-            Self::Pip | Self::Uv => word("._-[]=<>!~+,") && !target.starts_with('@'),
-            Self::Download => {
-                let rest = target.strip_prefix("https://").or(target.strip_prefix("http://"));
-                rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
-                    && !target.contains(|it: char| it.is_whitespace() || it.is_control())
-            }
-        }
-    }
 }
 
 /// Reads the requirements of a skill from its `metadata`.
@@ -178,8 +105,8 @@ pub(crate) fn switch(text: &str) -> Option<bool> {
 }
 
 pub(super) struct Unreadable {
-    span: Span,
-    reason: String,
+    pub(super) span: Span,
+    pub(super) reason: String,
 }
 
 pub(super) type Read<T> = Result<T, Unreadable>;
@@ -217,9 +144,11 @@ impl Reader<'_> {
                 Some(node) => read_request(node, self.diagnostics)?,
                 None => SandboxRequest::default(),
             },
-            install: self.install(get(block, "install"))?,
             ..Requirements::default()
         };
+        if let Some(node) = get(block, "install") {
+            (requirements.install, requirements.refused) = read_options(node, self.diagnostics)?;
+        }
         if let Some(requires) = get(block, "requires") {
             let requires = object(requires, "requires")?;
             requirements.bins = list(&requires, "bins")?;
@@ -251,63 +180,6 @@ impl Reader<'_> {
             }
         }
     }
-
-    fn install(&mut self, node: Option<&Node>) -> Read<Vec<InstallOption>> {
-        let Some(node) = node else { return Ok(Vec::new()) };
-        let Kind::Sequence(items) = &node.kind else {
-            return Err(unreadable(node, "`install` is not a list"));
-        };
-        let mut options = Vec::new();
-        for (index, item) in items.iter().enumerate() {
-            match install_option(index, item) {
-                Ok(option) => options.push(option),
-                Err(refused) => self.diagnostics.push(
-                    Diagnostic::new(
-                        Code::InstallRefused,
-                        refused.span,
-                        format!("this install option is not offered: {}", refused.reason),
-                    )
-                    .help("an option has a `kind`, its package and the `bins` it brings"),
-                ),
-            }
-        }
-        Ok(options)
-    }
-}
-
-fn install_option(index: usize, node: &Node) -> Read<InstallOption> {
-    let entries = object(node, "an install option")?;
-    let name = match text(&entries, "kind")? {
-        Some(kind) => kind,
-        None => text(&entries, "type")?.unwrap_or_default(),
-    };
-    let Some(&(name, kind, keys)) = InstallKind::ALL.iter().find(|(known, ..)| *known == name)
-    else {
-        return Err(unreadable(node, &format!("`{name}` is not a kind of installer")));
-    };
-    let mut target = None;
-    for key in keys {
-        target = target.or(text(&entries, key)?);
-    }
-    let target = target.ok_or_else(|| unreadable(node, &format!("`{}` is missing", keys[0])))?;
-    if !kind.accepts(&target) {
-        return Err(unreadable(node, &format!("`{target}` is not a target for `{name}`")));
-    }
-    let sha256 = text(&entries, "sha256")?;
-    let well_formed =
-        |digest: &String| digest.len() == 64 && digest.bytes().all(|it| it.is_ascii_hexdigit());
-    if sha256.as_ref().is_some_and(|digest| !well_formed(digest)) {
-        return Err(unreadable(node, "`sha256` is not a digest"));
-    }
-    Ok(InstallOption {
-        id: text(&entries, "id")?.unwrap_or_else(|| format!("{name}-{index}")),
-        kind,
-        label: text(&entries, "label")?,
-        target,
-        bins: list(&entries, "bins")?,
-        os: list(&entries, "os")?,
-        sha256: sha256.map(|digest| digest.to_ascii_lowercase()),
-    })
 }
 
 pub(super) type Entries = [(Node, Node)];
@@ -337,7 +209,7 @@ pub(super) fn object(node: &Node, what: impl Display) -> Read<Cow<'_, Entries>> 
     }
 }
 
-fn text(entries: &Entries, name: &str) -> Read<Option<String>> {
+pub(super) fn text(entries: &Entries, name: &str) -> Read<Option<String>> {
     let Some(node) = get(entries, name) else { return Ok(None) };
     match node.text().map(str::trim) {
         Some(text) => Ok((!text.is_empty()).then(|| text.to_owned())),

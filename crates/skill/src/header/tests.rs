@@ -502,20 +502,62 @@ fn install_options_that_could_be_taken_for_something_else_are_refused() {
         "{kind: magic, package: x}",
         "{type: cargo, package: ripgrep, id: rg}",
         "{kind: pip}",
+        "{kind: brew, formula: '../x'}",
+        "{kind: brew, cask: some-app}",
+        "{kind: uv, package: [a]}",
+        "{kind: apt, package: 'openssh-server-'}",
+        "{kind: go, module: example.com/x}",
+        "{kind: node, package: x, id: '../x'}",
+        "{kind: node, package: x, bins: ['../x']}",
+        "{kind: node, package: x, os: {a: b}}",
+        "{kind: download, url: 'http://example.com/x.tgz'}",
+        "{kind: download, url: 'https://example.com/x.tgz', targetDir: '../..'}",
+        "{kind: download, url: 'https://example.com/x.tgz', targetDir: /etc}",
+        "{kind: download, url: 'https://example.com/x', archive: tar.bz2}",
+        "{kind: download, url: 'https://example.com/x', extract: true}",
+        "{kind: download, url: 'https://example.com/x', extract: perhaps}",
+        "{kind: download, url: 'https://example.com/x.zip', stripComponents: -1}",
+        "{kind: download, url: 'https://example.com/?x'}",
+        "{kind: download, url: 'https://example.com/x.zip?y', stripComponents: 1, targetDir: a/b, extract: true}",
+        "{kind: download, url: 'https://example.com/tool-1', bins: [tool]}",
+        "{kind: download, url: 'https://example.com/x.zip', extract: false}",
+        "{kind: uv, package: x, id: same}, {kind: pip, package: x, id: same}",
+        "brew",
     ];
     insta::assert_snapshot!(cases.map(options).join("\n"), @r#"
-    InstallOption { id: "brew-0", kind: Brew, label: None, target: "steipete/tap/gifgrep", bins: ["gifgrep"], os: ["darwin"], sha256: None }
+    InstallOption { id: "brew-0", kind: Brew, label: None, target: "steipete/tap/gifgrep", bins: ["gifgrep"], os: ["darwin"], is_cask: false, download: None }
     this install option is not offered: `--cask` is not a target for `brew`
-    InstallOption { id: "node-0", kind: Node, label: None, target: "@scope/pkg@^1.2", bins: [], os: [], sha256: None }
+    InstallOption { id: "node-0", kind: Node, label: None, target: "@scope/pkg@^1.2", bins: [], os: [], is_cask: false, download: None }
     this install option is not offered: `git+ssh://x/y` is not a target for `node`
-    InstallOption { id: "go-0", kind: Go, label: None, target: "example.com/cmd/x@latest", bins: [], os: [], sha256: None }
+    InstallOption { id: "go-0", kind: Go, label: None, target: "example.com/cmd/x@latest", bins: [], os: [], is_cask: false, download: None }
     this install option is not offered: `ruff; rm -rf /` is not a target for `uv`
     this install option is not offered: `../x.deb` is not a target for `apt`
     this install option is not offered: `file:///etc/passwd` is not a target for `download`
     this install option is not offered: `sha256` is not a digest
     this install option is not offered: `magic` is not a kind of installer
-    InstallOption { id: "rg", kind: Cargo, label: None, target: "ripgrep", bins: [], os: [], sha256: None }
+    InstallOption { id: "rg", kind: Cargo, label: None, target: "ripgrep", bins: [], os: [], is_cask: false, download: None }
     this install option is not offered: `package` is missing
+    this install option is not offered: `../x` is not a target for `brew`
+    InstallOption { id: "brew-0", kind: Brew, label: None, target: "some-app", bins: [], os: [], is_cask: true, download: None }
+    this install option is not offered: `package` is a list
+    this install option is not offered: `openssh-server-` is not a target for `apt`
+    this install option is not offered: `example.com/x` is not a target for `go`
+    this install option is not offered: `../x` is not an id
+    this install option is not offered: `../x` is not the name of a program
+    this install option is not offered: `os` is a mapping
+    this install option is not offered: a download over `http` needs a `sha256`: anybody on its way can change it
+    this install option is not offered: `../..` is not a folder below that of the skill's tools
+    this install option is not offered: `/etc` is not a folder below that of the skill's tools
+    this install option is not offered: `tar.bz2` is not `zip`, `tar` or `tar.gz`
+    this install option is not offered: it is not said what kind of `archive` to extract
+    this install option is not offered: `extract` is not a switch
+    this install option is not offered: `stripComponents` is not a number up to 16
+    this install option is not offered: the address does not say what the file is called
+    InstallOption { id: "download-0", kind: Download, label: None, target: "https://example.com/x.zip?y", bins: [], os: [], is_cask: false, download: Some(DownloadOption { sha256: None, archive: Some(Zip), strip: 1, folder: Some("a/b"), file: "x.zip" }) }
+    InstallOption { id: "download-0", kind: Download, label: None, target: "https://example.com/tool-1", bins: ["tool"], os: [], is_cask: false, download: Some(DownloadOption { sha256: None, archive: None, strip: 0, folder: None, file: "tool" }) }
+    InstallOption { id: "download-0", kind: Download, label: None, target: "https://example.com/x.zip", bins: [], os: [], is_cask: false, download: Some(DownloadOption { sha256: None, archive: None, strip: 0, folder: None, file: "x.zip" }) }
+    this install option is not offered: another option has the id `same`
+    this install option is not offered: `an install option` is text, and not a JSON object
     "#);
 }
 
@@ -660,4 +702,46 @@ fn check_places(text: &str) {
             assert!(text.get(span.start..span.end).is_some(), "{span:?} in {text:?}");
         }
     }
+}
+
+#[test]
+fn no_install_option_goes_to_the_folder_of_another() {
+    let refused = |one: &str, two: &str| {
+        let option =
+            |more: &str| format!("{{kind: download, url: 'https://example.com/x', {more}}}");
+        let list = format!("install: [{}, {}]", option(one), option(two));
+        let text =
+            format!("---\nname: ship\ndescription: d\nmetadata:\n  metier:\n    {list}\n---\n");
+        let manifest = read(&text, &options(WithoutHeader::Refuse)).manifest.unwrap();
+        manifest.gate.requirements().unwrap().refused.len()
+    };
+    assert_eq!(refused("id: a", "id: b"), 0);
+    assert_eq!(refused("id: a, targetDir: x", "id: b, targetDir: y"), 0);
+    assert_eq!(refused("targetDir: x, os: [linux]", "targetDir: x, os: [darwin]"), 0);
+    assert_eq!(refused("targetDir: x", "targetDir: x"), 1);
+    assert_eq!(refused("targetDir: x", "targetDir: x/y"), 1);
+    assert_eq!(refused("targetDir: x/y, os: [linux]", "targetDir: x"), 1);
+    assert_eq!(refused("id: a", "targetDir: a"), 1);
+    assert_eq!(refused("targetDir: models", "targetDir: models-2"), 0);
+}
+
+#[test]
+fn a_refused_install_option_is_kept_with_its_reason_and_its_place() {
+    let text = "---\nname: ship\ndescription: d\nmetadata:\n  metier:\n    install:\n      - {kind: uv, package: ruff}\n      \
+        - kind: brew\n        formula: --cask\n      - {kind: magic, id: trick}\n      - {kind: pip, package: x, script: rm}\n---\n";
+    let reading = read(text, &options(WithoutHeader::Refuse));
+    let requirements = reading.manifest.as_ref().unwrap().gate.requirements().unwrap();
+    let refused = requirements.refused.iter().map(|it| format!("{}: {}", it.id, it.reason));
+    let noticed = reading
+        .diagnostics
+        .iter()
+        .map(|it| format!("{} {:?} {}", it.code, &text[it.span.start..it.span.end], it.message));
+    insta::assert_snapshot!(refused.chain(noticed).collect::<Vec<_>>().join("\n"), @r#"
+    #2: `--cask` is not a target for `brew`
+    trick: `magic` is not a kind of installer
+    M047 "--cask" this install option is not offered: `--cask` is not a target for `brew`
+    M047 "{kind: magic, id: trick}" this install option is not offered: `magic` is not a kind of installer
+    M040 "script" `install[].script` is not a field of install options
+    "#);
+    assert_eq!(requirements.install.len(), 2);
 }

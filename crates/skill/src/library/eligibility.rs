@@ -206,14 +206,16 @@ impl Block {
                 _ => format!("set {name}, or `skills.entries.{key}.env.{name}`"),
             },
             Self::Config { key } => format!("set `{key}`"),
-            Self::Bin { name } => install_hint(requirements?, std::slice::from_ref(name)),
-            Self::AnyBin { names } => install_hint(requirements?, names),
+            Self::Bin { name: program } => {
+                install_hint(name, requirements?, std::slice::from_ref(program))
+            }
+            Self::AnyBin { names } => install_hint(name, requirements?, names),
         })
     }
 }
 
 /// The install options that bring a program, or the plain advice.
-fn install_hint(requirements: &Requirements, programs: &[String]) -> String {
+fn install_hint(name: &SkillName, requirements: &Requirements, programs: &[String]) -> String {
     let brings = |option: &&InstallOption| {
         option.bins.is_empty() || option.bins.iter().any(|bin| programs.contains(bin))
     };
@@ -223,11 +225,18 @@ fn install_hint(requirements: &Requirements, programs: &[String]) -> String {
         .filter(brings)
         .map(|option| format!("{} `{}`", option.kind.as_str(), option.target))
         .collect();
-    if options.is_empty() {
+    let refused: Vec<String> = requirements
+        .refused
+        .iter()
+        .map(|it| format!("; the install option `{}` is refused: {}", it.id, it.reason))
+        .collect();
+    let hint = if options.is_empty() {
         format!("install {}", programs.join(" or "))
     } else {
-        format!("install it with {}", options.join(" or "))
-    }
+        let options = options.join(" or ");
+        format!("run `metier skills install-deps {name}`, which uses {options}")
+    };
+    hint + &refused.concat()
 }
 
 /// A key as it is written in TOML.
@@ -293,7 +302,7 @@ pub(crate) fn judge(
 impl Machine<'_> {
     fn unmet(&self, requirements: &Requirements, entry: Option<&EntryChoice>) -> Vec<Block> {
         let mut unmet = Vec::new();
-        if !requirements.os.is_empty() && !requirements.os.iter().any(|os| self.is(os)) {
+        if !requirements.os.is_empty() && !requirements.os.iter().any(|os| is_system(os, self.os)) {
             unmet.push(Block::Os { wanted: requirements.os.clone() });
         }
         if requirements.always {
@@ -320,17 +329,8 @@ impl Machine<'_> {
         unmet
     }
 
-    fn is(&self, os: &str) -> bool {
-        let os = os.to_ascii_lowercase();
-        let same = match os.as_str() {
-            "darwin" | "macos" | "mac" => "macos",
-            "win32" | "windows" => "windows",
-            other => other,
-        };
-        same == self.os
-    }
-
-    fn has_program(&self, name: &str) -> bool {
+    /// Whether a program is there.
+    pub fn has_program(&self, name: &str) -> bool {
         if let Some(known) = self.programs.borrow().get(name) {
             return *known;
         }
@@ -342,6 +342,17 @@ impl Machine<'_> {
         self.programs.borrow_mut().insert(name.to_owned(), there);
         there
     }
+}
+
+/// Whether a name that skills use for a system is that of a system.
+pub(crate) fn is_system(name: &str, os: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let same = match name.as_str() {
+        "darwin" | "macos" | "mac" => "macos",
+        "win32" | "windows" => "windows",
+        other => other,
+    };
+    same == os
 }
 
 fn is_program(path: &Path) -> bool {

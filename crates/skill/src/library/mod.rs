@@ -11,6 +11,7 @@ mod trust;
 mod watch;
 
 pub use choices::{Choices, EntryChoice, PatternError, Patterns};
+pub(crate) use eligibility::is_system;
 pub use eligibility::{Block, Machine, Missing, Verdict};
 pub use entry::{Entry, Place};
 pub use published::Published;

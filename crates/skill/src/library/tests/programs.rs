@@ -80,10 +80,10 @@ fn the_install_option_that_brings_a_program_is_the_remedy() {
     );
     insta::assert_snapshot!(world.outcome(), @"
     ship (user) user/ship/SKILL.md
-      not eligible, needs the program rg: install it with brew `ripgrep`
-      not eligible, needs the program jq: install it with apt `jq` or uv `jq-tool`
+      not eligible, needs the program rg: run `metier skills install-deps ship`, which uses brew `ripgrep`
+      not eligible, needs the program jq: run `metier skills install-deps ship`, which uses apt `jq` or uv `jq-tool`
       not eligible, needs the program other: install other
-      not eligible, needs one of the programs node, deno: install it with brew `deno`
+      not eligible, needs one of the programs node, deno: run `metier skills install-deps ship`, which uses brew `deno`
     ");
 }
 
@@ -92,6 +92,6 @@ fn an_install_option_that_names_no_program_may_bring_any() {
     let world = ship("{requires: {bins: [rg]}, install: [{kind: cargo, package: ripgrep}]}");
     insta::assert_snapshot!(world.outcome(), @"
     ship (user) user/ship/SKILL.md
-      not eligible, needs the program rg: install it with cargo `ripgrep`
+      not eligible, needs the program rg: run `metier skills install-deps ship`, which uses cargo `ripgrep`
     ");
 }

@@ -19,7 +19,7 @@ use crate::bundled::BUNDLED;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::roots::{Project, Roots};
+use crate::roots::{self, Project, Roots};
 use crate::settings::{self, Settings};
 
 /// Wrong characters with which a name is still recognised.
@@ -57,6 +57,19 @@ impl Context {
         self.environment.state().join("cache")
     }
 
+    /// Where tools are that were installed for skills. Programs are shown it at this place, so it has
+    /// no links on its way.
+    pub(crate) fn tools(&self) -> PathBuf {
+        roots::real(&self.environment.state()).join("tools")
+    }
+
+    /// Where programs are looked for: what the environment says, and then installed tools.
+    pub(crate) fn program_path(&self) -> Vec<PathBuf> {
+        let mut folders = self.environment.path();
+        folders.push(self.tools().join("bin"));
+        folders
+    }
+
     /// Where trust in projects is kept.
     pub(crate) fn trust_file(&self) -> PathBuf {
         self.environment.state().join("trust.json")
@@ -86,7 +99,7 @@ impl Context {
     pub(crate) fn library(&self, sources: &SourceArgs) -> Result<Snapshot, Failure> {
         let Roots { roots, problems } = Roots::find(&self.environment, &self.settings, sources);
         let choices = self.choices(sources)?;
-        let path = self.environment.path();
+        let path = self.program_path();
         let machine = Machine {
             os: std::env::consts::OS,
             path: &path,

@@ -160,6 +160,7 @@ impl Context {
                 .map(|text| self.environment.expand(text, folder))
                 .collect(),
             variables: self.variables_of(entry),
+            tools: Some(self.tools()).filter(|tools| tools.is_dir()),
             asked: asked_by(entry)?,
         })
     }

@@ -1,7 +1,7 @@
 //! The environment of a run: what metier sets, what the configuration adds, what the caller may add.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
@@ -131,6 +131,8 @@ pub(crate) struct Surroundings {
     pub(crate) configured: Vec<(String, String)>,
     /// From the call, already checked.
     pub(crate) called: BTreeMap<String, String>,
+    /// The folder of installed tools.
+    pub(crate) tools: Option<PathBuf>,
     /// Whether the program has a terminal.
     pub(crate) has_terminal: bool,
 }
@@ -141,11 +143,14 @@ impl Surroundings {
         let place = |inside: &str| Inside::known(inside).under(root).display().to_string();
         let skill = format!("skills/{}", file_name(&self.skill));
         let run = self.run.as_str();
-        let path = format!(
+        let mut path = format!(
             "{}:{SYSTEM_PATH}:{}",
             place(&format!("{skill}/.venv/bin")),
             place(&format!("{skill}/bin"))
         );
+        if let Some(tools) = &self.tools {
+            path.push_str(&format!(":{}", tools.join("bin").display()));
+        }
         let mut variables = vec![
             ("HOME".to_owned(), place(HOME)),
             ("LANG".to_owned(), "C.UTF-8".to_owned()),

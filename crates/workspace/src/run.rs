@@ -54,6 +54,9 @@ pub struct RunSettings {
     pub host_inputs: Vec<PathBuf>,
     /// Variables of the skill from the configuration.
     pub variables: Vec<(String, String)>,
+    /// The folder of installed tools, whose `bin` programs are looked for in last. Programs may read
+    /// it, at the place it has.
+    pub tools: Option<PathBuf>,
     /// What the skill asks for of all this: it gets no more where it asks for less, and is not
     /// run where it asks for more.
     pub asked: Asked,
@@ -68,6 +71,7 @@ impl Default for RunSettings {
             network: Network::None,
             host_inputs: Vec::new(),
             variables: Vec::new(),
+            tools: None,
             asked: Asked::default(),
         }
     }
@@ -330,6 +334,7 @@ impl Running<'_> {
             run: plan.run.clone(),
             configured: settings.variables.clone(),
             called: request.env.clone(),
+            tools: settings.tools.clone(),
             has_terminal: dialogue.as_ref().is_some_and(|it| it.terminal.is_some()),
         };
         let limits = Limits {

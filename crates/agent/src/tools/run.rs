@@ -279,6 +279,7 @@ fn granted_to_none(settings: &RunSettings) -> RunSettings {
         network: Network::None,
         host_inputs: Vec::new(),
         variables: Vec::new(),
+        tools: settings.tools.clone(),
         asked: Asked::default(),
         ..*settings
     }

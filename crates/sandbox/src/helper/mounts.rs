@@ -32,12 +32,13 @@ const DEVICES: [&str; 5] = ["full", "null", "random", "urandom", "zero"];
 /// Replaces the file system of this process.
 pub(super) fn build(order: &Order) -> Result<(), Failure> {
     let old_root = enter_empty_root().or_fail(Stage::Mounts, "/")?;
+    // First, so that what is granted below it is seen.
+    let size = order.job.limits.temporary_bytes;
+    make_temporary("/tmp", size).or_fail(Stage::Mounts, "/tmp")?;
     for grant in &order.job.policy.grants {
         place(grant, old_root.as_fd()).or_fail(Stage::Mounts, grant.source.display())?;
     }
     make_devices(old_root.as_fd(), order.terminal).or_fail(Stage::Mounts, "/dev")?;
-    let size = order.job.limits.temporary_bytes;
-    make_temporary("/tmp", size).or_fail(Stage::Mounts, "/tmp")?;
     make_temporary("/dev/shm", size).or_fail(Stage::Mounts, "/dev/shm")?;
     // Before the old one is gone: some systems only allow it to those who see one already.
     make_processes().or_fail(Stage::Processes, "/proc")?;

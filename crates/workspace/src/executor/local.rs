@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use metier_sandbox::{
     Access, Command, Conversation, Job, Level, Network as Reach, Observer, Outcome, PROXY_PORT,
-    Policy, Program, SpawnError, Stream, converse, run,
+    Policy, Program, SpawnError, Stream, converse, run, unprivileged_owner,
 };
 use tokio::runtime::Handle;
 
@@ -196,7 +196,13 @@ fn policy(level: Level, execution: &Execution, view: &Path) -> Policy {
     for folder in WRITABLE.into_iter().chain([run, venv.as_str()]) {
         policy = policy.grant(&root.join(folder), &view.join(folder), Access::Write);
     }
-    policy
+    match &execution.surroundings.tools {
+        // As somebody else, and without mounts, a program could not come there.
+        Some(tools) if level == Level::Full || unprivileged_owner().is_none() => {
+            policy.grant(tools, tools, Access::Read)
+        }
+        _ => policy,
+    }
 }
 
 /// Puts copies of the staged trees into the workspace, where they are not mounted.

@@ -7,6 +7,7 @@ use metier_agent::host::{Machine, take_decisions};
 use metier_approval::{Ask, Entry, Facts, Mode, Policy, Rules, SkillProgram};
 use metier_session::{Decision, DecisionStore};
 use metier_skill::library::Snapshot;
+use metier_workspace::environment::SYSTEM_PATH;
 use serde::de::DeserializeOwned;
 
 use crate::context::Context;
@@ -69,9 +70,12 @@ impl Context {
         })
     }
 
-    /// This machine as commands find it.
+    /// This machine as commands on it find it: programs of the system, and installed tools. What else is on the
+    /// person's own `PATH` is not there for them.
     pub(crate) fn machine(&self) -> Machine {
-        Machine { path: self.environment.path() }
+        let mut path: Vec<PathBuf> = std::env::split_paths(SYSTEM_PATH).collect();
+        path.push(self.tools().join("bin"));
+        Machine { path }
     }
 
     /// A pattern for programs as it is judged by: a name, or a whole path.

@@ -4,6 +4,7 @@ mod agents;
 mod approvals;
 mod archives;
 mod args;
+mod ask;
 mod bundled;
 mod commands;
 mod context;

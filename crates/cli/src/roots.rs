@@ -16,6 +16,9 @@ const PROJECT_FOLDERS: [&str; 3] = [".claude/skills", ".agents/skills", ".metier
 /// The folders of skills in the home directory, the one that yields first.
 const USER_FOLDERS: [&str; 2] = [".claude/skills", ".agents/skills"];
 
+/// The agent that is meant when nobody says.
+pub(crate) const DEFAULT_AGENT: &str = "default";
+
 /// The project a folder is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Project {
@@ -158,12 +161,15 @@ fn user_folders(environment: &Environment) -> impl Iterator<Item = PathBuf> {
 /// The folder that is an agent's own.
 pub(crate) fn workspace(environment: &Environment, settings: &Settings, agent: &str) -> PathBuf {
     let state = environment.state();
-    if let Some(named) = settings.text(&format!("agents.{agent}.workspace")) {
+    let own = settings.text(&format!("agents.{agent}.workspace"));
+    // Agents that share a folder would not have one of their own.
+    let shared = || settings.text("agents.defaults.workspace").filter(|_| agent == DEFAULT_AGENT);
+    if let Some(named) = own.or_else(shared) {
         return environment.expand(named, &state);
     }
     match (environment.variable("METIER_PROFILE"), agent) {
-        (Some(profile), "default") => state.join(format!("workspace-{}", folder_name(profile))),
-        (None, "default") => state.join("workspace"),
+        (Some(profile), DEFAULT_AGENT) => state.join(format!("workspace-{}", folder_name(profile))),
+        (None, DEFAULT_AGENT) => state.join("workspace"),
         (_, agent) => state.join(format!("workspace-{}", folder_name(agent))),
     }
 }

@@ -206,7 +206,8 @@ impl Runner {
             None => plan.directory.under(workspace.root()),
         };
         let missing = |_| RunError::Directory(PathError::NoFolder(directory.display().to_string()));
-        let surroundings = Surroundings { skill: request.skill.clone(), ..Surroundings::default() };
+        let (skill, tools) = (request.skill.clone(), settings.tools.clone());
+        let surroundings = Surroundings { skill, tools, ..Surroundings::default() };
         let variables = surroundings.variables(workspace.root(), None);
         let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_str());
         Ok(Settled {

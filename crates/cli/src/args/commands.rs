@@ -4,7 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::args::{ApprovalsArgs, BenchArgs, ChatArgs, DemoArgs, RunArgs, SessionsArgs, UsageArgs};
+use crate::args::setup::agent_id;
+use crate::args::{
+    ApprovalsArgs, BenchArgs, ChatArgs, DemoArgs, InstallArgs, RunArgs, SessionsArgs, SetupArgs,
+    UsageArgs,
+};
 
 /// A runtime for Agent Skills: find them, judge them, tell a model about them
 #[derive(Debug, Parser)]
@@ -88,6 +92,8 @@ pub(crate) enum Command {
     Bench(BenchArgs),
     /// See how something works, without a model
     Demo(DemoArgs),
+    /// Get ready: a folder for the agent, and what skills miss
+    Setup(SetupArgs),
     /// Look at the settings
     Config {
         /// What to do.
@@ -144,8 +150,8 @@ pub(crate) struct SourceArgs {
     /// Use no skills
     #[arg(long, global = true)]
     pub no_skills: bool,
-    /// Look as this agent does
-    #[arg(long, value_name = "ID", default_value = "default", global = true)]
+    /// As this agent, with its own folder and skills
+    #[arg(long, value_name = "ID", default_value = "default", global = true, value_parser = agent_id)]
     pub agent: String,
 }
 
@@ -234,6 +240,8 @@ pub(crate) enum SkillsCommand {
         #[arg(long, conflicts_with = "format")]
         json: bool,
     },
+    /// Install the programs that a skill needs
+    InstallDeps(InstallArgs),
     /// Make a new skill to start from
     New {
         /// Its name

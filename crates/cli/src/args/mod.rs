@@ -4,6 +4,7 @@ mod agent;
 mod approvals;
 mod bench;
 mod commands;
+mod setup;
 
 pub(crate) use agent::{AgentArgs, ChatArgs, RunArgs, SessionsArgs, SessionsCommand, UsageArgs};
 pub(crate) use approvals::{AddArgs, ApprovalsArgs, ApprovalsCommand, CheckArgs};
@@ -13,3 +14,4 @@ pub(crate) use commands::{
     ExecutorName, LintFormat, ReadArgs, ReferencePage, SkillsArgs, SkillsCommand, SourceArgs,
     TrustArgs,
 };
+pub(crate) use setup::{InstallArgs, SetupArgs, agent_id};

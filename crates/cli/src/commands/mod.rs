@@ -13,6 +13,7 @@ mod read;
 mod reference;
 mod run;
 mod sessions;
+mod setup;
 mod skills;
 mod trust;
 mod turn;
@@ -51,6 +52,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Artifacts(arguments) => artifacts::run(&arguments, context),
         Command::Gc { json } => upkeep::gc(context, json),
         Command::Doctor { json } => upkeep::examine(context, json),
+        Command::Setup(arguments) => setup::run(&arguments, context),
         Command::Config { command: ConfigCommand::Show { json, all } } => {
             Ok(config::show(context, json, all))
         }

@@ -9,6 +9,7 @@ use metier_skill::search::edit_distance;
 use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 
+use crate::args::agent_id;
 use crate::settings::{Key, Kind, Value};
 
 /// Largest configuration file that is read.
@@ -45,6 +46,16 @@ pub(crate) enum SettingsError {
         name: String,
         /// The setting that was probably meant.
         nearest: Option<&'static str>,
+    },
+    /// No agent can have this name.
+    #[error("{place}: `{name}` is not about an agent: {rule}")]
+    Agent {
+        /// Where it was set.
+        place: String,
+        /// What was set.
+        name: String,
+        /// Why not.
+        rule: &'static str,
     },
     /// The value is of another kind.
     #[error("{place}: `{name}` is not {wanted}")]
@@ -103,6 +114,7 @@ fn parse(path: &Path, text: &str) -> Result<Vec<ReadLine>, SettingsError> {
         .map(|(name, value, offset)| {
             let line = line_of(offset);
             let place = format!("{}:{line}", path.display());
+            check_agent(&name, &place)?;
             let key = Key::find(&name).ok_or_else(|| SettingsError::Unknown {
                 place: place.clone(),
                 nearest: nearest(&name),
@@ -117,6 +129,19 @@ fn parse(path: &Path, text: &str) -> Result<Vec<ReadLine>, SettingsError> {
         })
         .collect();
     Ok(lines)
+}
+
+/// Checks the name of the agent that a setting is for.
+fn check_agent(name: &str, place: &str) -> Result<(), SettingsError> {
+    let Some((id, _)) = name.strip_prefix("agents.").and_then(|rest| rest.split_once('.')) else {
+        return Ok(());
+    };
+    match agent_id(id) {
+        Err(rule) if id != "defaults" => {
+            Err(SettingsError::Agent { place: place.to_owned(), name: name.to_owned(), rule })
+        }
+        _ => Ok(()),
+    }
 }
 
 fn flatten<'a>(

@@ -194,6 +194,20 @@ pub(crate) const KEYS: &[Key] = &[
         help: "What network runs of one skill have; where it is not set, what `exec.network` says",
     },
     Key {
+        name: "skills.install.prefer_brew",
+        kind: Kind::Switch,
+        default: "true",
+        narrowing: Narrowing::Never,
+        help: "Whether Homebrew, where it is there, installs what a skill needs before others do",
+    },
+    Key {
+        name: "skills.install.node_manager",
+        kind: Kind::Text,
+        default: "\"npm\"",
+        narrowing: Narrowing::Never,
+        help: "Who installs packages of the npm registry: `npm`, `pnpm`, `yarn` or `bun`",
+    },
+    Key {
         name: "skill_run.allowed_commands",
         kind: Kind::List,
         default: "[]",
@@ -467,6 +481,20 @@ pub(crate) const KEYS: &[Key] = &[
         help: "`constrained` has a server that can enforce it (llama.cpp, vLLM) make the model choose a skill, or none, when a task begins",
     },
     Key {
+        name: "agents.defaults.workspace",
+        kind: Kind::Text,
+        default: "\"\"",
+        narrowing: Narrowing::Never,
+        help: "The folder of the agent `default`; else `workspace` in the state directory. Other agents have `workspace-ID` there",
+    },
+    Key {
+        name: "agents.defaults.skills",
+        kind: Kind::Globs,
+        default: "[]",
+        narrowing: Narrowing::Also,
+        help: "Names or globs of the only skills that agents use which have no list of their own; none if it is set and empty",
+    },
+    Key {
         name: "agents.*.workspace",
         kind: Kind::Text,
         default: "\"\"",
@@ -478,7 +506,7 @@ pub(crate) const KEYS: &[Key] = &[
         kind: Kind::Globs,
         default: "[]",
         narrowing: Narrowing::Also,
-        help: "Names or globs of the only skills an agent uses; empty allows all",
+        help: "Names or globs of the only skills an agent uses, in place of `agents.defaults.skills`; none if it is set and empty",
     },
     Key {
         name: "agents.*.approvals.mode",

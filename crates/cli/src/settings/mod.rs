@@ -1,5 +1,6 @@
 //! Settings: one table of keys, layers that override or narrow, and where each value came from.
 
+pub(crate) mod edit;
 mod file;
 mod keys;
 mod layers;

@@ -162,13 +162,19 @@ impl Settings {
     /// When a name is not a glob: a filter that cannot be read must not open.
     pub(crate) fn choices(&self, agent: &str) -> Result<Choices, PatternError> {
         let mut allowed = Vec::new();
-        for name in ["skills.allowed".to_owned(), format!("agents.{agent}.skills")] {
-            let own = self.list(&name);
-            if !own.is_empty() {
-                allowed.push((format!("`{name}`"), Patterns::new(own)?));
+        let (own, shared) = (format!("agents.{agent}.skills"), "agents.defaults.skills");
+        let deciding = if self.values.contains_key(&own) { &own } else { shared };
+        for name in ["skills.allowed", &own, shared] {
+            // An agent with an empty list has no skills; a machine with one has all.
+            let counts = |list: &[String]| name != "skills.allowed" || !list.is_empty();
+            if (name == deciding || name == "skills.allowed")
+                && self.values.contains_key(name)
+                && counts(self.list(name))
+            {
+                allowed.push((format!("`{name}`"), Patterns::new(self.list(name))?));
             }
-            let others = self.also.get(&name).into_iter().flatten();
-            for (list, origin) in others.filter(|(list, _)| !list.is_empty()) {
+            let others = self.also.get(name).into_iter().flatten();
+            for (list, origin) in others.filter(|(list, _)| counts(list)) {
                 allowed.push((format!("`{name}` of {origin}"), Patterns::new(list)?));
             }
         }

@@ -117,7 +117,7 @@ fn explain_says_what_is_missing_and_what_to_do() {
       because  needs the variable BOLT_SIZE
        remedy  set BOLT_SIZE, or `skills.entries.wrench.env.BOLT_SIZE`
       because  needs the program torque
-       remedy  install it with brew `torque-tools`
+       remedy  run `metier skills install-deps wrench`, which uses brew `torque-tools`
       because  needs the program grip
        remedy  install grip
       because  needs one of the programs hammer, mallet

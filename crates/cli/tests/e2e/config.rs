@@ -36,6 +36,8 @@ fn every_setting_has_a_default() {
     agents.*.approvals.mode = ""  # default
     agents.*.skills = []  # default
     agents.*.workspace = ""  # default
+    agents.defaults.skills = []  # default
+    agents.defaults.workspace = ""  # default
     approvals.allow = []  # default
     approvals.ask = "on_miss"  # default
     approvals.ask_fallback = "deny"  # default
@@ -75,6 +77,8 @@ fn every_setting_has_a_default() {
     skills.entries.*.env.* = ""  # default
     skills.entries.*.network = ["none"]  # default
     skills.extra_dirs = []  # default
+    skills.install.node_manager = "npm"  # default
+    skills.install.prefer_brew = true  # default
     skills.load_before_run = true  # default
     skills.load_mode = "turn"  # default
     skills.max_body_tokens = 25000  # default

@@ -216,7 +216,7 @@ fn a_project_narrows() {
 #[test]
 fn an_empty_list_allows_all_in_a_project_too() {
     let env = with_config("skills.allowed = []");
-    env.write("project/.metier/config.toml", "skills.allowed = []\nagents.default.skills = []\n");
+    env.write("project/.metier/config.toml", "skills.allowed = []\n");
     assert!(verdicts(&env, "").lines().all(|line| line.ends_with(": ready")));
 }
 

@@ -5,6 +5,7 @@
 //! meets it. Skills come from `--skills-dir` unless a test is about other sources, so that nothing
 //! depends on what is bundled.
 
+mod agents;
 mod approvals;
 mod archives;
 mod bad_input;
@@ -18,6 +19,7 @@ mod exec_refused;
 mod filters;
 mod full_disk;
 mod grants;
+mod install_deps;
 mod killed;
 mod lint;
 mod lint_fix;
@@ -28,6 +30,7 @@ mod new_skill;
 mod readme;
 mod reference;
 mod reference_defects;
+mod setup;
 mod sources;
 mod table;
 mod tasks;

@@ -175,7 +175,6 @@ fn an_agent_has_a_workspace_of_its_own() {
     assert_snapshot!(found(&env, ""), @"of-default");
     assert_snapshot!(found(&env, "--agent writer"), @"of-writer");
     assert_snapshot!(found(&env, "--agent named"), @"of-named");
-    assert_snapshot!(found(&env, "--agent ../../project"), @"");
     let env = env.with_variable("METIER_PROFILE", "work");
     assert_snapshot!(found(&env, ""), @"of-profile");
     assert_snapshot!(found(&env, "--agent writer"), @"of-writer");

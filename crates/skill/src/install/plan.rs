@@ -45,6 +45,8 @@ pub struct Situation<'a> {
     pub prefer_brew: bool,
     /// Who installs packages of the npm registry.
     pub node_manager: NodeManager,
+    /// The Python that programs are made for: one that runs see, where there is one.
+    pub python: &'a str,
     /// The skill's own folder for tools, absolute.
     pub folder: &'a str,
 }
@@ -263,14 +265,14 @@ impl Situation<'_> {
                 vec![run(&["cargo", "install", "--locked", "--root", own, target], Vec::new())]
             }
             (InstallKind::Uv, _) => vec![run(
-                &["uv", "tool", "install", "--no-build", target],
+                &["uv", "tool", "install", "--no-build", "--python", self.python, target],
                 vec![
                     ("UV_TOOL_BIN_DIR", format!("{own}/bin")),
                     ("UV_TOOL_DIR", format!("{own}/tools")),
                 ],
             )],
             (InstallKind::Pip | InstallKind::Download, _) => vec![
-                run(&["python3", "-m", "venv", "--clear", own], Vec::new()),
+                run(&[self.python, "-m", "venv", "--clear", own], Vec::new()),
                 run(
                     &[
                         &format!("{own}/bin/python"),

@@ -28,6 +28,7 @@ fn situation<'a>(has: &'a dyn Fn(&str) -> bool) -> Situation<'a> {
         is_root: true,
         prefer_brew: true,
         node_manager: NodeManager::Npm,
+        python: "/usr/bin/python3",
         folder: "/s/tools/ship",
     }
 }
@@ -63,11 +64,11 @@ fn each_manager_has_its_command_and_its_own_place() {
     insta::assert_snapshot!(told(ALL, &situation(&has)), @r#"
     brew-5: brew install --formula jq
     app: brew install --cask some-app
-    uv-8: UV_TOOL_BIN_DIR=/s/tools/ship/uv-8/bin UV_TOOL_DIR=/s/tools/ship/uv-8/tools uv tool install --no-build black[d]
+    uv-8: UV_TOOL_BIN_DIR=/s/tools/ship/uv-8/bin UV_TOOL_DIR=/s/tools/ship/uv-8/tools uv tool install --no-build --python /usr/bin/python3 black[d]
     node-7: npm install -g --ignore-scripts --prefix /s/tools/ship/node-7 @scope/pkg@^1
     go-4: GOBIN=/s/tools/ship/go-4/bin go install example.com/cmd/x@v1
     cargo-3: cargo install --locked --root /s/tools/ship/cargo-3 ripgrep@14.1.0
-    pip-2: python3 -m venv --clear /s/tools/ship/pip-2 && /s/tools/ship/pip-2/bin/python -m pip install --disable-pip-version-check --no-input --only-binary :all: ruff==0.6.1
+    pip-2: /usr/bin/python3 -m venv --clear /s/tools/ship/pip-2 && /s/tools/ship/pip-2/bin/python -m pip install --disable-pip-version-check --no-input --only-binary :all: ruff==0.6.1
     apt-1: DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends jq
     download-0: DownloadPlan { url: "https://example.com/tool-1.tar.gz", sha256: None, archive: Some(TarGz), strip: 1, folder: "/s/tools/ship/download-0", file: "tool" }
     "#);
@@ -95,7 +96,7 @@ fn what_cannot_be_done_here_comes_last_and_says_why() {
     let install = "{kind: brew, formula: jq}, {kind: apt, package: jq}, \
         {kind: download, url: 'https://example.com/x', os: [darwin, win32]}, {kind: pip, package: jq}";
     insta::assert_snapshot!(told(install, &situation), @r#"
-    pip-3: python3 -m venv --clear /s/tools/ship/pip-3 && /s/tools/ship/pip-3/bin/python -m pip install --disable-pip-version-check --no-input --only-binary :all: jq
+    pip-3: /usr/bin/python3 -m venv --clear /s/tools/ship/pip-3 && /s/tools/ship/pip-3/bin/python -m pip install --disable-pip-version-check --no-input --only-binary :all: jq
     brew-0: brew install --formula jq BUT the program brew is not there
     apt-1: DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends jq BUT it needs root; run it yourself, with the rights for it
     download-2: DownloadPlan { url: "https://example.com/x", sha256: None, archive: None, strip: 0, folder: "/s/tools/ship/download-2", file: "x" } BUT it is for darwin or win32

@@ -91,7 +91,7 @@ pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure
 }
 
 /// Ctrl-C ends the command, and what it made so far is still collected.
-fn stop_on_interrupt(cancel: Cancel) {
+pub(super) fn stop_on_interrupt(cancel: Cancel) {
     tokio::spawn(async move {
         if tokio::signal::ctrl_c().await.is_ok() {
             cancel.cancel();

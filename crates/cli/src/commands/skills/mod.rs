@@ -4,6 +4,7 @@ mod catalog;
 mod docs;
 mod explain;
 mod info;
+pub(super) mod install;
 mod lint;
 mod list;
 mod new;
@@ -37,6 +38,7 @@ pub(super) fn run(arguments: SkillsArgs, context: &Context) -> Result<u8, Failur
             let format = if json { LintFormat::Json } else { format };
             lint::run(context, &sources, &lint::Wanted { paths, strict, fix, format })
         }
+        SkillsCommand::InstallDeps(wanted) => install::run(context, &sources, &wanted),
         SkillsCommand::New { name, dir, description, json } => {
             let wanted = new::Wanted { name: &name, folder: &dir, description, json };
             new::run(context, &wanted)

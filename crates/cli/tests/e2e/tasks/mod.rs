@@ -15,7 +15,7 @@ mod measured;
 mod prefix;
 mod requests;
 mod reviewed;
-mod secure;
+pub(crate) mod secure;
 mod sessions;
 mod settings;
 mod streams;

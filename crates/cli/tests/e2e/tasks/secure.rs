@@ -23,13 +23,13 @@ const ANSWER: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"
     data: [DONE]\n\n";
 
 /// An authority, and a server that it knows as `localhost`.
-struct Certificates {
+pub(crate) struct Certificates {
     place: TestEnv,
 }
 
 impl Certificates {
     /// Makes them, if there is a program for that.
-    fn make() -> Option<Self> {
+    pub(crate) fn make() -> Option<Self> {
         let made = Self { place: environment() };
         made.place.write("project/config", "[req]\ndistinguished_name = name\n[name]\n");
         let authority = ["-subj", "/CN=authority", "-addext", "basicConstraints=critical,CA:TRUE"];
@@ -61,14 +61,25 @@ impl Certificates {
     }
 
     /// An environment whose system knows the authority.
-    fn known(&self) -> TestEnv {
+    pub(crate) fn known_in(&self, env: TestEnv) -> TestEnv {
         let authority = self.place.project().join("authority.pem");
-        with_skill().with_variable("SSL_CERT_FILE", &authority.to_string_lossy())
+        env.with_variable("SSL_CERT_FILE", &authority.to_string_lossy())
+    }
+
+    fn known(&self) -> TestEnv {
+        self.known_in(with_skill())
     }
 }
 
-/// Answers whoever believes that this is `localhost`, and gives the port.
+/// Answers the task of whoever believes that this is `localhost`, and gives the port.
 fn start(made: &Certificates) -> u16 {
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
+    // The task is the last thing in a request.
+    serve(made, b"ask?", format!("{head}Content-Length: {}\r\n\r\n{ANSWER}", ANSWER.len()))
+}
+
+/// Answers each request as soon as it has some bytes, and gives the port.
+pub(crate) fn serve(made: &Certificates, end: &'static [u8], answer: String) -> u16 {
     let certificate =
         CertificateDer::from_pem_slice(&made.read("server.pem")).expect("a certificate");
     let key = PrivateKeyDer::from_pem_slice(&made.read("server.key")).expect("a key");
@@ -87,16 +98,14 @@ fn start(made: &Certificates) -> u16 {
             let mut stream = StreamOwned::new(connection, stream);
             let mut request = Vec::new();
             let mut piece = [0; 4096];
-            // One that does not believe us hangs up. The task is the last thing in a request.
-            while !request.windows(4).any(|window| window == b"ask?") {
+            // One that does not believe us hangs up.
+            while !request.windows(end.len()).any(|window| window == end) {
                 match stream.read(&mut piece) {
                     Ok(length) if length > 0 => request.extend_from_slice(&piece[..length]),
                     _ => break,
                 }
             }
-            let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
-            let length = ANSWER.len();
-            let _hung_up = write!(stream, "{head}Content-Length: {length}\r\n\r\n{ANSWER}");
+            let _hung_up = stream.write_all(answer.as_bytes());
             let _hung_up = stream.flush();
         }
     });

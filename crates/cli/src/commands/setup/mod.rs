@@ -1,0 +1,267 @@
+//! `metier setup`: the folder of the agent, what skills miss, and what to try next.
+//!
+//! It may be run again at any time: what is there already stays, and a setting that would change is
+//! told first.
+
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use metier_skill::library::{Block, Entry, Snapshot};
+
+use crate::args::{InstallArgs, SetupArgs, SourceArgs};
+use crate::ask;
+use crate::commands::skills::install;
+use crate::context::Context;
+use crate::failure::{Failure, INTERRUPTED, OK};
+use crate::grants::settings_key;
+use crate::output::{plain, style, styled};
+use crate::roots::{DEFAULT_AGENT, real, workspace};
+use crate::settings::edit;
+
+/// The setting that is written.
+const WORKSPACE: &str = "agents.defaults.workspace";
+/// Skills that are listed as missing something, where nobody can be asked about them.
+const MAX_LISTED: usize = 10;
+
+/// Gets a machine ready.
+///
+/// # Errors
+///
+/// When a folder or the configuration cannot be written, or a change was not agreed to.
+pub(super) fn run(arguments: &SetupArgs, context: &Context) -> Result<u8, Failure> {
+    let setup = Setup { context: context.clone(), can_ask: ask::can_ask() };
+    let setup = setup.choose_workspace(arguments)?;
+    let sources = SourceArgs { agent: DEFAULT_AGENT.to_owned(), ..SourceArgs::default() };
+    setup.offer_programs(&sources)?;
+    setup.ask_for_keys(&sources)?;
+    setup.tell_next(&sources)?;
+    Ok(OK)
+}
+
+struct Setup {
+    context: Context,
+    can_ask: bool,
+}
+
+impl Setup {
+    fn workspace(&self) -> PathBuf {
+        workspace(&self.context.environment, &self.context.settings, DEFAULT_AGENT)
+    }
+
+    /// Settles where the agent's folder is, and writes it down if it was said.
+    fn choose_workspace(self, arguments: &SetupArgs) -> Result<Self, Failure> {
+        let context = &self.context;
+        let now = self.workspace();
+        let wanted = match &arguments.workspace {
+            Some(path) => path.to_string_lossy().into_owned(),
+            None if self.can_ask => {
+                let question = format!("Folder of the agent [{}]: ", now.display());
+                match ask::line(&context.output, &question)? {
+                    Some(path) => path,
+                    None => return self.make_workspace(&now).map(|_| self),
+                }
+            }
+            None => return self.make_workspace(&now).map(|_| self),
+        };
+        let path = context.environment.expand(&wanted, &context.environment.folder);
+        if let Some((old, origins)) = context.settings.values.get(WORKSPACE)
+            && real(&now) != real(&path)
+        {
+            let place = origins.last().map(ToString::to_string).unwrap_or_default();
+            context.output.say(&format!("{WORKSPACE} is {old} ({})", plain(&place)));
+            self.agree(arguments, "Change it?")?;
+        }
+        let path = self.make_workspace(&path)?;
+        let Some(text) = path.to_str() else {
+            return Err(Failure::usage("the name of the folder is not text"));
+        };
+        if context.settings.text(WORKSPACE) == Some(text) {
+            return Ok(self);
+        }
+        self.write(&["agents", "defaults", "workspace"], text, false)?;
+        let file = self.file();
+        let shown = plain(&file.display().to_string());
+        context.output.say(&format!("{WORKSPACE} is {} now, in {shown}", plain(text)));
+        let setup = self.reloaded()?;
+        if real(&setup.workspace()) != path {
+            let other = setup.workspace();
+            setup.context.output.note(
+                style::WARN,
+                "warning: ",
+                &format!("another setting wins: the folder is `{}`", other.display()),
+            );
+        }
+        Ok(setup)
+    }
+
+    fn agree(&self, arguments: &SetupArgs, question: &str) -> Result<(), Failure> {
+        if arguments.yes {
+            return Ok(());
+        }
+        if !self.can_ask {
+            return Err(Failure::usage("a setting that is there already is not changed unasked")
+                .hint("`--yes` agrees to it"));
+        }
+        if ask::confirm(&self.context.output, question)? {
+            Ok(())
+        } else {
+            Err(Failure::new("nothing was changed"))
+        }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.context.environment.state().join("config.toml")
+    }
+
+    fn write(&self, path: &[&str], value: &str, has_secret: bool) -> Result<(), Failure> {
+        let file = self.file();
+        let failed = |error: &io::Error| {
+            Failure::new(format!("cannot write `{}`: {error}", file.display()))
+                .hint("set METIER_HOME to a folder that you can write to")
+        };
+        let text = match std::fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(failed(&error)),
+        };
+        let Some(changed) = edit::set(&text, path, value) else {
+            let name = path.join(".");
+            return Err(Failure::new(format!("`{}` has no place for {name}", file.display()))
+                .hint(format!("set `{name}` there yourself")));
+        };
+        edit::write(&file, &changed, has_secret).map_err(|error| failed(&error))
+    }
+
+    /// The same with the settings as they are now.
+    fn reloaded(&self) -> Result<Self, Failure> {
+        let context = Context::new(self.context.environment.clone(), self.context.output)?;
+        Ok(Self { context, can_ask: self.can_ask })
+    }
+
+    /// Makes the folder, if it is not there; gives its path without detours.
+    fn make_workspace(&self, folder: &Path) -> Result<PathBuf, Failure> {
+        let skills = folder.join("skills");
+        let is_new = !skills.is_dir();
+        make_private(&skills).map_err(|error| {
+            Failure::new(format!("cannot make `{}`: {error}", skills.display()))
+                .hint("name another folder with `--workspace DIR`")
+        })?;
+        let (verb, folder) = (if is_new { "made" } else { "there already:" }, real(folder));
+        self.context.output.print(&format!("{verb} {}", plain(&folder.display().to_string())));
+        Ok(folder)
+    }
+
+    /// Offers to install what skills miss, or says how to.
+    fn offer_programs(&self, sources: &SourceArgs) -> Result<(), Failure> {
+        let snapshot = self.context.library(sources)?;
+        let mut listed = 0;
+        for entry in &snapshot.entries {
+            let missing = self.context.installable(entry);
+            if missing.is_empty() {
+                continue;
+            }
+            let name = entry.name.as_str();
+            let needs = format!("{name} needs {}", missing.join(", "));
+            if self.can_ask {
+                if ask::confirm(&self.context.output, &format!("{needs}. See how to install it?"))?
+                {
+                    self.install(sources, name)?;
+                }
+            } else if listed < MAX_LISTED {
+                self.context.output.say(&format!(
+                    "{}: `metier skills install-deps {}`",
+                    plain(&needs),
+                    plain(name)
+                ));
+            }
+            listed += 1;
+        }
+        if !self.can_ask && listed > MAX_LISTED {
+            let more = listed - MAX_LISTED;
+            self.context.output.say(&format!("and {more} more; `metier skills list` shows them"));
+        }
+        Ok(())
+    }
+
+    /// Installs for one skill; that it fails is no reason to leave the others out.
+    fn install(&self, sources: &SourceArgs, name: &str) -> Result<(), Failure> {
+        let wanted = InstallArgs { name: name.to_owned(), ..InstallArgs::default() };
+        match install::run(&self.context, sources, &wanted) {
+            Err(failure) if failure.code == INTERRUPTED => Err(failure),
+            Err(failure) => {
+                self.context.output.failure(&failure);
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+        }
+    }
+
+    /// Asks for the keys that skills miss, or says how they are set.
+    fn ask_for_keys(&self, sources: &SourceArgs) -> Result<(), Failure> {
+        let snapshot = self.context.library(sources)?;
+        for (entry, variable) in missing_keys(&snapshot) {
+            let (name, key) = (entry.name.as_str(), settings_key(entry));
+            if !self.can_ask {
+                let remedy = entry.remedy(&Block::Env { name: variable.to_owned() });
+                self.context
+                    .output
+                    .say(&plain(&format!("{name} needs a key: {}", remedy.unwrap_or_default())));
+                continue;
+            }
+            let question = format!("Key for {name} ({variable}), not shown; empty for none: ");
+            if let Some(secret) = ask::secret(&self.context.output, &question)? {
+                self.write(&["skills", "entries", key, "api_key"], &secret, true)?;
+                let file = self.file();
+                self.context.output.say(&plain(&format!("kept in {}", file.display())));
+            }
+        }
+        Ok(())
+    }
+
+    fn tell_next(&self, sources: &SourceArgs) -> Result<(), Failure> {
+        let context = self.reloaded()?.context;
+        let ready = context.library(sources)?;
+        let ready = ready.entries.iter().filter(|entry| entry.verdict.is_eligible()).count();
+        let skills = self.workspace().join("skills").display().to_string();
+        let new = format!("metier skills new my-skill --dir {}", plain(&skills));
+        let lines = [
+            ("metier skills list", format!("the {ready} skills that are ready, and the others")),
+            ("metier run \"…\"", "a task, in your words".to_owned()),
+            ("metier chat", "a conversation".to_owned()),
+            (new.as_str(), "a skill of your own".to_owned()),
+        ];
+        context.output.say("next:");
+        for (command, what) in lines {
+            context.output.say(&format!("  {command}  {}", styled(style::DIM, what)));
+        }
+        Ok(())
+    }
+}
+
+/// Skills that are used as soon as they have their key, and the variable of it.
+fn missing_keys(snapshot: &Snapshot) -> impl Iterator<Item = (&Entry, &str)> {
+    snapshot.entries.iter().filter_map(|entry| {
+        let requirements = entry.manifest.gate.requirements()?;
+        let variable = requirements.primary_env.as_deref()?;
+        let is_key = |block: &Block| matches!(block, Block::Env { name } if name == variable);
+        let can_be_mended = |block: &Block| {
+            matches!(
+                block,
+                Block::Env { .. } | Block::Bin { .. } | Block::AnyBin { .. } | Block::Config { .. }
+            )
+        };
+        let blocks = &entry.verdict.blocks;
+        // A dot would be taken for a level of its own when the settings are read.
+        let is_asked_for = blocks.iter().any(is_key)
+            && blocks.iter().all(can_be_mended)
+            && !settings_key(entry).contains('.');
+        is_asked_for.then_some((entry, variable))
+    })
+}
+
+/// Makes a folder, and those above it, for their owner only.
+fn make_private(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}

@@ -279,6 +279,16 @@ mod tests {
     }
 
     #[test]
+    fn installed_tools_take_the_place_of_nothing_else() {
+        let tools = Some(PathBuf::from("/state/tools"));
+        let surroundings =
+            Surroundings { skill: "ship".to_owned(), tools, ..Surroundings::default() };
+        let variables = surroundings.variables(Path::new("/workspace"), None);
+        let (_, path) = variables.iter().find(|(name, _)| name == "PATH").unwrap();
+        assert!(path.ends_with("/bin:/workspace/skills/ship/bin:/state/tools/bin"), "{path}");
+    }
+
+    #[test]
     fn a_call_may_not_change_what_was_configured() {
         let configured = vec![("TOKEN".to_owned(), "secret".to_owned())];
         let called = BTreeMap::from([("TOKEN".to_owned(), "other".to_owned())]);

@@ -54,6 +54,9 @@ fn the_folder_is_made_and_written_down_once() {
     let again = env.run(["setup", "--workspace", "../home/agent"]);
     assert_snapshot!(again.stdout, @"there already: [HOME]/agent");
     assert_eq!(config(&env), before);
+    env.write("home/.metier/config.toml", before.replace("[HOME]", "~"));
+    assert_eq!(env.run(["setup", "--workspace", "../home/agent"]).code, 0);
+    assert!(config(&env).contains("\"~/agent\""), "what says the same stays as it is written");
     env.skill("home/agent/skills", "keyed", "Mine. Use when asked.");
     let listed = json(&run(&env, "skills list --json"));
     assert_eq!(listed["skills"][0]["source"], "workspace");
@@ -140,7 +143,7 @@ fn with_keyed_skill() -> TestEnv {
         "bin/uv",
         "#!/bin/sh\n/bin/mkdir -p $UV_TOOL_BIN_DIR; echo '#!/bin/sh' > $UV_TOOL_BIN_DIR/tool\n/bin/chmod +x $UV_TOOL_BIN_DIR/tool\n",
     );
-    fs::set_permissions(uv, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(uv, fs::Permissions::from_mode(0o755)).expect("its mode");
     env
 }
 

@@ -55,7 +55,7 @@ impl Setup {
         let context = &self.context;
         let now = self.workspace();
         let wanted = match &arguments.workspace {
-            Some(path) => path.to_string_lossy().into_owned(),
+            Some(path) => path.to_str().ok_or_else(not_text)?.to_owned(),
             None if self.can_ask => {
                 let question = format!("Folder of the agent [{}]: ", now.display());
                 match ask::line(&context.output, &question)? {
@@ -66,20 +66,17 @@ impl Setup {
             None => return self.make_workspace(&now).map(|_| self),
         };
         let path = context.environment.expand(&wanted, &context.environment.folder);
-        if let Some((old, origins)) = context.settings.values.get(WORKSPACE)
-            && real(&now) != real(&path)
-        {
+        let is_set = context.settings.text(WORKSPACE).is_some();
+        if is_set && real(&now) == real(&path) {
+            return self.make_workspace(&path).map(|_| self);
+        }
+        if let Some((old, origins)) = context.settings.values.get(WORKSPACE) {
             let place = origins.last().map(ToString::to_string).unwrap_or_default();
             context.output.say(&format!("{WORKSPACE} is {old} ({})", plain(&place)));
             self.agree(arguments, "Change it?")?;
         }
         let path = self.make_workspace(&path)?;
-        let Some(text) = path.to_str() else {
-            return Err(Failure::usage("the name of the folder is not text"));
-        };
-        if context.settings.text(WORKSPACE) == Some(text) {
-            return Ok(self);
-        }
+        let text = path.to_str().ok_or_else(not_text)?;
         self.write(&["agents", "defaults", "workspace"], text, false)?;
         let file = self.file();
         let shown = plain(&file.display().to_string());
@@ -259,6 +256,10 @@ fn missing_keys(snapshot: &Snapshot) -> impl Iterator<Item = (&Entry, &str)> {
             && !settings_key(entry).contains('.');
         is_asked_for.then_some((entry, variable))
     })
+}
+
+fn not_text() -> Failure {
+    Failure::usage("the name of the folder is not text, and cannot be written down")
 }
 
 /// Makes a folder, and those above it, for their owner only.

@@ -14,7 +14,8 @@ use crate::bench::{Bench, Text, Tried, arguments};
 const PATH: [&str; 2] = ["/usr/bin", "/bin"];
 
 impl Bench {
-    /// A plan from words, `'…'`, `|`, `;`, `&&`, `||` and redirections that stand alone.
+    /// A plan from words, `'…'`, `|`, `;`, `&&`, `||` and redirections that stand alone. `cd .` is a step without
+    /// programs.
     pub(crate) fn plan(&self, text: &str) -> Walk {
         let mut steps = vec![WalkStep { joint: Joint::Always, programs: vec![self.empty()] }];
         for Word { text, is_quoted } in words(text) {
@@ -44,6 +45,9 @@ impl Bench {
                 }
                 None => program.arguments.push(text.into()),
             }
+        }
+        for step in &mut steps {
+            step.programs.retain(|program| program.arguments != ["cd", "."]);
         }
         Walk { steps }
     }

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use libtest_mimic::Failed;
-use metier_sandbox::{Cancel, Joint, Level, Walk, WalkStep, run};
+use metier_sandbox::{Cancel, Level, Walk, run};
 
 use crate::bench::{Bench, Text, Tried, arguments};
 use crate::processes::{is_gone, is_there, mark};
@@ -15,6 +15,7 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("a_pipeline_flows_and_ends", a_pipeline, ALL),
     ("two_hundred_programs_make_a_pipeline", two_hundred, ALL),
     ("steps_are_joined_as_in_a_shell", joined, ALL),
+    ("a_step_without_programs_succeeds", no_programs, ALL),
     ("redirections_are_done_in_their_order", redirections, ALL),
     ("statuses_are_those_of_a_shell", statuses, ALL),
     ("programs_that_cannot_be_started_are_told", not_started, ALL),
@@ -100,6 +101,21 @@ fn joined(level: Level) -> Result<(), Failed> {
             text = format!("{text} {} {}", dice.one_of(&JOINTS), dice.one_of(&PROGRAMS));
         }
         alike(&bench, &text);
+    }
+    Ok(())
+}
+
+fn no_programs(level: Level) -> Result<(), Failed> {
+    const JOINTS: [&str; 3] = [";", "&&", "||"];
+    let bench = Bench::new(level);
+    alike(&bench, "cd .");
+    for first in ["true", "false", "sh -c 'exit 7'", "cd ."] {
+        for joint in JOINTS {
+            alike(&bench, &format!("{first} {joint} cd ."));
+            for next in JOINTS {
+                alike(&bench, &format!("{first} {joint} cd . {next} echo reached"));
+            }
+        }
     }
     Ok(())
 }
@@ -243,16 +259,13 @@ fn signals(status: &str) -> Vec<&str> {
 
 fn no_plan(level: Level) -> Result<(), Failed> {
     let bench = Bench::new(level);
-    let first = bench.plan("touch made");
     let also = |change: fn(&mut Walk)| {
         let mut walk = bench.plan("touch made ; touch made");
         change(&mut walk);
         walk
     };
-    let nothing = WalkStep { joint: Joint::Always, programs: Vec::new() };
     for walk in [
         Walk { steps: Vec::new() },
-        Walk { steps: first.steps.into_iter().chain([nothing]).collect() },
         also(|walk| walk.steps[1].programs[0].executable = "touch".into()),
         also(|walk| walk.steps[1].programs[0].directory = "work".into()),
         also(|walk| walk.steps[1].programs[0].arguments.clear()),

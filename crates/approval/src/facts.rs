@@ -40,6 +40,16 @@ pub struct Executable {
     pub interpreter: Option<Vec<String>>,
 }
 
+impl Executable {
+    /// The path by which another program can start it as what it is: where it really is, unless it is found by
+    /// another name there. Programs like busybox are many, and only the name says which.
+    #[must_use]
+    pub fn called_by(&self) -> &Path {
+        let is_same_name = self.path.file_name() == self.file.real.file_name();
+        if is_same_name { &self.file.real } else { &self.path }
+    }
+}
+
 /// A file or folder on the disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FileFact {

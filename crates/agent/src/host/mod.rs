@@ -13,6 +13,8 @@ mod walk;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use metier_approval::Approved;
+use metier_sandbox::Walk;
 use metier_session::SessionRef;
 
 pub use approver::{Approver, Decision, Question};
@@ -31,6 +33,12 @@ pub struct Host {
     pub readable: Vec<PathBuf>,
     /// Who decides about commands.
     pub approver: Arc<dyn Approver>,
+}
+
+/// A plan that was allowed, as it is run: everything in it pinned to the state in which it was judged.
+#[must_use]
+pub fn walk_of(approved: &Approved) -> Walk {
+    walk::of_plan(approved)
 }
 
 impl Agent {

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use metier_approval::{
-    Entry, Executable, Facts, FileFact, Pinned, Policy, Remembered, Rules, Simple,
+    Entry, Executable, Facts, FileFact, Pinned, Policy, Remembered, Rules, Simple, Verdict, judge,
+    parse,
 };
 use tempfile::TempDir;
 
-use super::{Machine, rule_of, take_decisions};
+use super::{Machine, rule_of, take_decisions, walk_of};
 
 /// A folder with `bin` and `work` in it, of which `bin` is the `PATH`.
 struct Place {
@@ -142,6 +143,43 @@ fn links_are_followed_to_the_end_and_told_apart() {
     sub/../bin/tool: bin/tool
     ./bin/tool: work/bin/tool
     ");
+}
+
+#[test]
+fn a_wrapper_starts_a_program_by_the_name_that_says_what_it_is() {
+    let place = Place::new();
+    for name in ["env", "many", "plain"] {
+        place.write(&format!("bin/{name}"), "", 0o755);
+    }
+    place.link("many", "bin/one");
+    place.link("../bin/plain", "work/plain");
+    let entry = |pattern: &str| Entry {
+        id: pattern.to_owned(),
+        pattern: pattern.to_owned(),
+        arguments: None,
+        directory: None,
+    };
+    let policy = Policy {
+        rules: Rules::default(),
+        entries: vec![entry("one"), entry(place.at("bin/plain").to_str().unwrap())],
+        remembered: Vec::new(),
+        safe_programs: Vec::new(),
+        trusted_folders: vec![place.at("bin")],
+        skill_programs: Vec::new(),
+        writable: vec![place.at("work")],
+        variables: Vec::new(),
+    };
+    let walked = |text: &str| {
+        let verdict = judge(&parse(text), &place.at("work"), &place.machine, &policy);
+        let Verdict::Allow(approved) = verdict else { panic!("{verdict:?}") };
+        walk_of(&approved).steps.remove(0).programs.remove(0)
+    };
+    // Only the name says which of many it is; the link must not lead elsewhere until it is followed.
+    let one = walked("env one many");
+    assert_eq!(one.arguments[1], place.at("bin/one"));
+    assert!(one.pins.iter().any(|pin| pin.path == place.at("bin/one")));
+    assert!(one.pins.iter().any(|pin| pin.path == place.at("bin/many")));
+    assert_eq!(walked("env ./plain").arguments[1], place.at("bin/plain"));
 }
 
 #[test]

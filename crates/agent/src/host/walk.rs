@@ -43,12 +43,16 @@ fn walked(simple: &Simple, judged: &Judged) -> Walked {
     // What a wrapper starts is what was judged, wherever its own search would lead.
     for (place, inner) in &judged.inner {
         if let Some(argument) = arguments.get_mut(*place) {
-            *argument = inner.file.real.clone().into();
+            *argument = inner.called_by().as_os_str().to_owned();
         }
     }
     let programs = judged.inner.iter().map(|(_, inner)| &inner.file);
     let files = [&judged.program.file].into_iter().chain(programs).chain(&judged.scripts);
-    let pins = files.map(file).chain([folder(&judged.directory)]);
+    // A link by whose name a program is called must lead there until it is followed.
+    let links = judged.inner.iter().map(|(_, inner)| inner);
+    let links = links.filter(|inner| inner.called_by() != inner.file.real);
+    let links = links.filter_map(|inner| Pin::of(&inner.path).ok());
+    let pins = files.map(file).chain([folder(&judged.directory)]).chain(links);
     let directory = &judged.directory.real;
     let own = surroundings(&simple.words).iter().copied();
     let given = simple.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));

@@ -117,6 +117,14 @@ pub(super) fn unwrap(
             return unwrapped;
         };
         unwrapped.inner.push((at, Rc::clone(&found)));
+        let program = &found.program;
+        if program.called_by() != program.file.real
+            && let Err(because) = is_taken_by_name(program, policy)
+        {
+            // It is started by a link, which nobody else may have made.
+            unwrapped.miss = Some(format!("`{}` {because}", brief(&words[at])));
+            return unwrapped;
+        }
         current = found;
     }
 }

@@ -83,6 +83,24 @@ fn wrappers_do_not_widen_what_was_allowed() {
 }
 
 #[test]
+fn what_a_wrapper_starts_by_a_link_must_be_taken_by_its_name() {
+    // Of a program that is many only the name says which, so a wrapper gets the link and not where it leads.
+    let mut machine = Machine::new();
+    for path in ["/usr/bin/df", "/proj/df", "/opt/df"] {
+        machine.link(path, "/usr/bin/busybox");
+    }
+    let policy = policy(&["df", "/usr/bin/busybox"]);
+    let decisions = ["env df sh", "./df sh", "env ./df sh", "nice /opt/df sh"]
+        .map(|command| format!("{command}: {}", decide(command, &machine, &policy)));
+    insta::assert_snapshot!(decisions.join("\n"), @"
+    env df sh: allow: /usr/bin/env > /usr/bin/busybox by `df`
+    ./df sh: allow: /usr/bin/busybox by `/usr/bin/busybox`
+    env ./df sh: ask: `./df` is `/proj/df`, which is in none of the trusted folders
+    nice /opt/df sh: ask: `/opt/df` is `/opt/df`, which is in none of the trusted folders
+    ");
+}
+
+#[test]
 fn options_of_env_that_split_or_change_folders_are_refused() {
     let policy = policy(&["env", "ls", "sh"]);
     insta::assert_snapshot!(table(&[

@@ -158,6 +158,11 @@ pub fn tool_set_of(opening: &Opening) -> ToolSet {
     serde_json::from_value(kept).unwrap_or_default()
 }
 
+/// Whether a session began with commands that run on the host.
+pub fn is_on_host(opening: &Opening) -> bool {
+    skills_folder_of(opening).is_some()
+}
+
 /// The folder in which commands of a session find skills, if they run on the host.
 pub(crate) fn skills_folder_of(opening: &Opening) -> Option<&Path> {
     opening.extra.get(SKILLS_FIELD).and_then(Value::as_str).map(Path::new)

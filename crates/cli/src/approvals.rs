@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use metier_agent::host::{Machine, take_decisions};
-use metier_approval::{Ask, Entry, Facts, Mode, Policy, Rules, SkillProgram};
+use metier_approval::{Ask, Facts, Mode, Policy, Rules, SkillProgram};
 use metier_session::{Decision, DecisionStore};
-use metier_skill::library::Snapshot;
+use metier_skill::library::{Entry, Place, Snapshot};
 use metier_workspace::environment::SYSTEM_PATH;
 use serde::de::DeserializeOwned;
 
@@ -54,18 +54,15 @@ impl Context {
         agent: &str,
         skills: &Snapshot,
     ) -> Result<Policy, Failure> {
+        let folder = roots::real(&roots::workspace(&self.environment, &self.settings, agent));
         Ok(Policy {
             rules: self.rules(agent)?,
             entries: self.configured_entries()?,
             remembered: Vec::new(),
             safe_programs: self.allowed("approvals.safe_bins"),
             trusted_folders: self.trusted_folders()?,
-            skill_programs: self.skill_programs(skills),
-            writable: vec![roots::real(&roots::workspace(
-                &self.environment,
-                &self.settings,
-                agent,
-            ))],
+            skill_programs: self.skill_programs(skills, &folder),
+            writable: vec![folder],
             variables: self.allowed("approvals.variables"),
         })
     }
@@ -132,12 +129,12 @@ impl Context {
         Key::find(setting).map(|key| self.settings.allowed(key)).unwrap_or_default()
     }
 
-    fn configured_entries(&self) -> Result<Vec<Entry>, Failure> {
+    fn configured_entries(&self) -> Result<Vec<metier_approval::Entry>, Failure> {
         let patterns = self.settings.list(CONFIGURED).iter().zip(1..);
         let entry = |(text, number): (&String, usize)| {
             let pattern = self.program_pattern(text)?;
             let id = format!("{CONFIGURED}:{number}");
-            Ok(Entry { id, pattern, arguments: None, directory: None })
+            Ok(metier_approval::Entry { id, pattern, arguments: None, directory: None })
         };
         patterns.map(entry).collect()
     }
@@ -162,13 +159,19 @@ impl Context {
     }
 
     /// Programs that usable skills need or bring, if those may run.
-    fn skill_programs(&self, skills: &Snapshot) -> Vec<SkillProgram> {
+    fn skill_programs(&self, skills: &Snapshot, folder: &Path) -> Vec<SkillProgram> {
         if !self.settings.is_true("approvals.auto_allow_skills") {
             return Vec::new();
         }
         let machine = self.machine();
         let mut programs = Vec::new();
-        for entry in skills.entries.iter().filter(|entry| entry.verdict.is_eligible()) {
+        // What an agent may write could be of its own making.
+        let is_own = |entry: &&Entry| match &entry.place {
+            Place::Folder { file, .. } => roots::real(file).starts_with(folder),
+            _ => false,
+        };
+        let usable = skills.entries.iter().filter(|entry| entry.verdict.is_eligible());
+        for entry in usable.filter(|entry| !is_own(entry)) {
             let Some(needs) = entry.manifest.gate.requirements() else { continue };
             let installed = needs.install.iter().flat_map(|option| &option.bins);
             let names: BTreeSet<&String> =

@@ -16,11 +16,12 @@ pub const SYSTEM_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin
 const TERMINAL: &str = "xterm-256color";
 
 /// Names that decide what a program loads or how a shell reads, and that nobody may set.
-const BLOCKED: [&str; 66] = [
+const BLOCKED: [&str; 70] = [
     "BASHOPTS",
     "BASH_ENV",
     "BASH_LOADABLES_PATH",
     "BASH_XTRACEFD",
+    "BROWSER",
     "CDPATH",
     "CLASSPATH",
     "CURL_CA_BUNDLE",
@@ -36,12 +37,14 @@ const BLOCKED: [&str; 66] = [
     "IFS",
     "JAVA_TOOL_OPTIONS",
     "JDK_JAVA_OPTIONS",
+    "LESS",
     "LESSCLOSE",
     "LESSOPEN",
     "LOCALDOMAIN",
     "LOCPATH",
     "MAKEFLAGS",
     "MALLOC_TRACE",
+    "MANPAGER",
     "MAVEN_OPTS",
     "MFLAGS",
     "NIS_PATH",
@@ -49,6 +52,7 @@ const BLOCKED: [&str; 66] = [
     "NODE_EXTRA_CA_CERTS",
     "NODE_OPTIONS",
     "NODE_PATH",
+    "PAGER",
     "PERL5DB",
     "PERL5LIB",
     "PERL5OPT",

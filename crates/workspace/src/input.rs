@@ -11,7 +11,7 @@ use tokio::io::AsyncWriteExt;
 
 use crate::artifact::{ArtifactError, ArtifactRef, ArtifactStore, Owner};
 use crate::encode::file_name;
-use crate::layout::{INPUTS, Workspace, give_open_to_program, open_beneath};
+use crate::layout::{HOME, INPUTS, Workspace, give_open_to_program, open_beneath};
 use crate::path::{Inside, Meaning, PathError, resolve};
 use crate::record::RecordedFile;
 use crate::request::{InputMode, InputSpec};
@@ -166,7 +166,9 @@ impl Intake<'_> {
         let root = Inside::default();
         let place = resolve(&text, Meaning { base: &root, run: self.run }).map_err(fail)?;
         let is_deep = place.as_str().contains('/');
-        if !is_deep || !matches!(place.top(), "work" | "out") {
+        // Programs read their settings from their home.
+        let is_home = place.as_str() == HOME || place.as_str().starts_with(&format!("{HOME}/"));
+        if !is_deep || is_home || !matches!(place.top(), "work" | "out") {
             let to = place.to_string();
             return Err(InputError::Target { from: input.from.clone(), to });
         }

@@ -67,7 +67,8 @@ fn walked(simple: &Simple, judged: &Judged) -> Walked {
 }
 
 /// Programs that show something page by page, which takes orders on a terminal, show it whole instead.
-const PAGERS: [(&str, &str); 3] = [("GIT_PAGER", "cat"), ("MANPAGER", "cat"), ("PAGER", "cat")];
+const PAGERS: [(&str, &str); 4] =
+    [("GIT_PAGER", "cat"), ("LESSSECURE", "1"), ("MANPAGER", "cat"), ("PAGER", "cat")];
 /// A repository says in its own files which programs git starts, even to look at it. Of those that only look, none
 /// is started.
 const ONLY_LOOKING: [(&str, &str); 14] = [

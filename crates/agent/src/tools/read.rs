@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use metier_skill::library::Place;
 use metier_workspace::artifact::{ArtifactRef, ArtifactStore, Owner};
@@ -141,17 +141,23 @@ fn of_host(path: &str, host: &Host, at: &Situation<'_>) -> Result<Content, Strin
         }
     }
     let folders: Vec<PathBuf> = [&host.folder].into_iter().chain(&host.readable).cloned().collect();
-    let opened = open_below(&folders, &path).map_err(|error| error.to_string())?;
-    let Some(file) = opened.map(File::from) else {
-        return Err(
-            "it is neither in your folder nor in one that may be read; `exec.host_inputs` has those"
-                .to_owned(),
-        );
+    let elsewhere =
+        "it is neither in your folder nor in one that may be read; `exec.host_inputs` has those";
+    let opened = match open_below(&folders, &path) {
+        // Whether something is there is told of these folders only.
+        Err(_) if !folders.iter().any(|folder| is_in(folder, &path)) => None,
+        opened => opened.map_err(|error| error.to_string())?,
     };
+    let Some(file) = opened.map(File::from) else { return Err(elsewhere.to_owned()) };
     if !file.metadata().is_ok_and(|it| it.is_file()) {
         return Err("it is not a regular file".to_owned());
     }
     Ok(Box::new(file))
+}
+
+/// Whether a path names something in a folder, whatever links there are.
+fn is_in(folder: &Path, path: &Path) -> bool {
+    path.starts_with(folder) && !path.components().any(|part| part == Component::ParentDir)
 }
 
 async fn artifact(name: &str, shelves: Shelves<'_>) -> Result<Content, String> {

@@ -189,6 +189,21 @@ impl Bench {
         wait(self.agent(model).dispatch(&self.key, dispatch, unwatched(), &stop))
     }
 
+    /// Begins a task with an agent of its own, which is stopped a moment later.
+    pub(crate) fn stopped_after(&self, script: &str) -> Result<Outcome, AgentError> {
+        let model = Arc::new(Scripted::from_text(script).expect("a script"));
+        let (stopper, stop) = stop();
+        let agent = self.agent(model);
+        let task = Task { text: "Go.".to_owned(), ..Task::default() };
+        wait(async {
+            let stopping = async {
+                tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+                stopper.stop();
+            };
+            tokio::join!(agent.run(&self.key, task, unwatched(), &stop), stopping).0
+        })
+    }
+
     /// Goes on with what was interrupted, with an agent of its own, as after a restart.
     pub(crate) fn resume(&self, script: &str) -> Done {
         let model = Arc::new(Scripted::from_text(script).expect("a script"));

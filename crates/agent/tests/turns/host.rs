@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use libtest_mimic::Failed;
 use metier_agent::host::{Approver, Decision, Host, Question};
 use metier_agent::tools::ToolSet;
+use metier_agent::{Dispatch, Ending};
 use metier_approval::{Ask, Entry, Mode, Pinned, Policy, Remembered, Rules};
 use metier_session::Content;
 use metier_skill::library::Snapshot;
@@ -28,6 +29,12 @@ pub(crate) const TESTS: &[Test] = &[
     ("host::a_text_without_a_plan_runs_by_a_shell_only_when_a_person_says_so", by_a_shell),
     ("host::what_was_allowed_for_good_is_not_asked_again_until_the_program_changes", for_good),
     ("host::what_changes_while_a_person_decides_does_not_run", changed),
+    ("host::a_text_is_bound_to_the_folder_it_was_shown_with", text_elsewhere),
+    ("host::what_a_command_reads_and_whether_it_is_talked_to_is_shown", given),
+    ("host::a_command_of_a_person_for_a_tool_is_judged_like_a_models", dispatched),
+    ("host::a_turn_that_is_stopped_at_a_question_runs_nothing", stopped),
+    ("host::inputs_do_not_go_to_the_home_of_programs", no_home),
+    ("host::a_repository_does_not_say_what_git_starts_to_look_at_it", repository),
     ("host::variables_of_a_call_are_judged_and_shown", variables),
     ("host::a_policy_that_cannot_be_read_closes_the_gate", unreadable),
     ("host::decisions_that_were_taken_back_let_nothing_run", taken_back),
@@ -57,6 +64,7 @@ struct Person {
     questions: Mutex<Vec<Question>>,
     /// Whether what was allowed still holds when it is used.
     holds: bool,
+    never_answers: bool,
 }
 
 impl Person {
@@ -78,6 +86,7 @@ impl Person {
             meanwhile: Meanwhile::default(),
             questions: Mutex::default(),
             holds: true,
+            never_answers: false,
         }
     }
 
@@ -113,6 +122,9 @@ impl Approver for Person {
         self.questions.lock().unwrap().push(question.clone());
         if let Some(work) = self.meanwhile.0.lock().unwrap().take() {
             work();
+        }
+        if self.never_answers {
+            std::future::pending::<()>().await;
         }
         self.answer
     }
@@ -312,6 +324,121 @@ fn changed() -> Result<(), Failed> {
         assert!(result.contains("is not what was allowed any more"), "{name}: {result}");
         assert_eq!(at.person.reasons().len(), 1, "{name}");
     }
+    Ok(())
+}
+
+fn text_elsewhere() -> Result<(), Failed> {
+    let folder = TempDir::new()?;
+    fs::create_dir(folder.path().join("work"))?;
+    let place = folder.path().to_owned();
+    let person = Person::who(Some(Decision::Once)).while_thinking(move || {
+        fs::rename(place.join("work"), place.join("moved")).unwrap();
+        fs::create_dir(place.join("work")).unwrap();
+    });
+    let at = OnHost::new(person, folder);
+    let given = json!({ "command": "touch made; touch $HOME/made", "cwd": "work" });
+    let results = outcomes(&at.bench, &[("exec", given)])?;
+    assert!(results[0].0.contains("is not what was allowed any more"), "{}", results[0].0);
+    assert!(!at.path("work/made").exists() && !at.path("moved/made").exists());
+    Ok(())
+}
+
+fn given() -> Result<(), Failed> {
+    let mut at = OnHost::with(Person::who(Some(Decision::Once)));
+    let start = ("exec", json!({ "command": "cat", "pty": true }));
+    outcomes(&at.bench, &[start, ("process", json!({ "action": "kill" }))])?;
+    at.bench.settings.prompt.tools = ToolSet::Full;
+    at.bench.key = metier_session::SessionKey::new("test", "ada", "two")?;
+    let load = ("skill_load", json!({ "skill": "pdf" }));
+    let run = json!({ "skill": "pdf", "command": "sh", "stdin": "echo from its input" });
+    let results = outcomes(&at.bench, &[load, ("skill_run", run)])?;
+    assert_eq!(stdout(&results[1]), "from its input\n");
+    let questions = at.person.questions.lock().unwrap();
+    assert!(questions[0].is_talked_to && questions[0].stdin.is_none(), "{questions:?}");
+    assert_eq!(questions[1].stdin.as_deref(), Some("echo from its input"));
+    let events = at.bench.events();
+    let asked = events.iter().find_map(|event| match &event.content {
+        Content::Approval(it) => it.request["stdin"].as_str().map(str::to_owned),
+        _ => None,
+    });
+    assert_eq!(asked.as_deref(), Some("echo from its input"));
+    Ok(())
+}
+
+fn dispatched() -> Result<(), Failed> {
+    let command = |arguments: &str| Dispatch {
+        text: format!("/pdf {arguments}"),
+        command: "pdf".to_owned(),
+        skill: "pdf".to_owned(),
+        tool: "exec".to_owned(),
+        arguments: arguments.to_owned(),
+        ..Dispatch::default()
+    };
+    let at = OnHost::with(Person::who(None).allowing("ls"));
+    let refused = at.bench.dispatch(command("touch made"))?;
+    assert!(refused.text.contains("nobody can be asked"), "{}", refused.text);
+    fs::write(at.path("file"), "")?;
+    let ran = at.bench.dispatch(command("ls"))?;
+    assert!(ran.text.contains(r#""stdout":"file\n""#), "{}", ran.text);
+    let at = OnHost::with(Person::who(Some(Decision::Deny)));
+    let denied = at.bench.dispatch(command("touch made"))?;
+    assert!(denied.text.contains("did not allow this"), "{}", denied.text);
+    assert_eq!(at.person.reasons().len(), 1);
+    assert!(!at.path("made").exists());
+    Ok(())
+}
+
+fn stopped() -> Result<(), Failed> {
+    let at = OnHost::with(Person { never_answers: true, ..Person::who(Some(Decision::Once)) });
+    let outcome =
+        at.bench.stopped_after(&calls(&[("exec", json!({ "command": "touch made" }))]))?;
+    assert_eq!(outcome.ending, Ending::Stopped);
+    let decisions: Vec<Value> = at
+        .bench
+        .events()
+        .into_iter()
+        .filter_map(|event| match event.content {
+            Content::Approval(it) if !it.decision.is_null() => Some(it.decision),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(decisions, [json!({ "answer": "stopped" })]);
+    assert!(!at.path("made").exists());
+    Ok(())
+}
+
+fn no_home() -> Result<(), Failed> {
+    let mut at = OnHost::with(Person::who(Some(Decision::Once)));
+    at.bench.settings.prompt.tools = ToolSet::Full;
+    let load = ("skill_load", json!({ "skill": "pdf" }));
+    let input = json!([{ "from": "skill://pdf/forms.md", "to": "work/.home/.gitconfig" }]);
+    let run = json!({ "skill": "pdf", "command": "ls", "inputs": input });
+    let results = outcomes(&at.bench, &[load, ("skill_run", run)])?;
+    assert!(results[1].1 && results[1].0.contains("cannot go to"), "{:?}", results[1]);
+    Ok(())
+}
+
+fn repository() -> Result<(), Failed> {
+    let at = OnHost::with(Person::who(None).allowing("git"));
+    let made = at.path("made").canonicalize().unwrap_or_else(|_| at.path("made"));
+    let hook = format!("touch {}", made.display());
+    for folder in ["bare.git/objects", "bare.git/refs", "tree/.git/objects", "tree/.git/refs"] {
+        fs::create_dir_all(at.path(folder))?;
+    }
+    for folder in ["bare.git", "tree/.git"] {
+        fs::write(at.path(folder).join("HEAD"), "ref: refs/heads/main\n")?;
+        let bare = folder == "bare.git";
+        let config = format!(
+            "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfsmonitor = \"{hook}; false\"\n\tpager = \"{hook}\"\n"
+        );
+        let worktree = if bare { "\tworktree = ..\n" } else { "" };
+        fs::write(at.path(folder).join("config"), config + worktree)?;
+    }
+    let given = |folder: &str| ("exec", json!({ "command": "git status --short", "cwd": folder }));
+    let results = outcomes(&at.bench, &[given("bare.git"), given("tree")])?;
+    assert!(!made.exists(), "{results:?}");
+    // It did look.
+    assert!(results[1].0.contains(r#""exit_code":0"#), "{results:?}");
     Ok(())
 }
 

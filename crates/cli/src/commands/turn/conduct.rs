@@ -90,12 +90,18 @@ pub(in crate::commands) async fn tell_what_stays(
     agent: &Agent,
     key: &SessionKey,
 ) -> Result<(), Failure> {
-    if arguments.tools.is_none() && arguments.placement.is_none() {
-        return Ok(());
-    }
     let Some(found) = agent.sessions.get(key).await? else { return Ok(()) };
     if let Some(opening) = agent.sessions.opening(&found.at).await? {
         compare(context, arguments, &opening);
+        let began_on_host = prompt::is_on_host(&opening);
+        if began_on_host != agent.host.is_some() {
+            let where_then = if began_on_host { "on the host" } else { "confined" };
+            let text = format!(
+                "the model of this session was told that commands run {where_then}, which they do not any more; \
+                 a new session knows better"
+            );
+            context.output.note(style::WARN, "note: ", &text);
+        }
     }
     Ok(())
 }

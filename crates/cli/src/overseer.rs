@@ -163,9 +163,7 @@ impl Overseer {
         rows.extend(notes.map(|(_, text)| ("note", text.to_owned())));
         rows.push(("why", question.reason.clone()));
         let kept = question.offer.iter().flatten();
-        rows.extend(
-            kept.map(|it| ("[a]", format!("keeps, for `{}`: {}", question.agent, kept_words(it)))),
-        );
+        rows.extend(kept.map(|it| ("[a]", format!("keeps {}", kept_words(&question.agent, it)))));
         self.print(question, &rows);
         Some(())
     }
@@ -181,11 +179,11 @@ impl Overseer {
 }
 
 /// What would be kept, in words.
-fn kept_words(pinned: &Pinned) -> String {
+fn kept_words(agent: &str, pinned: &Pinned) -> String {
     let text = shown_text(&pinned.command.to_string()).map(|it| it.lines.join(" "));
     let (program, folder) = (pinned.program.display(), pinned.directory.display());
     let text = text.unwrap_or_default();
-    format!("`{text}` in {folder}, while {program} has the same content")
+    format!("`{text}` for agent {agent}, in {folder}, as long as {program} is not changed")
 }
 
 /// Waits for an answer that can be understood; none if nobody waits for it any more.

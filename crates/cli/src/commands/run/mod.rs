@@ -85,8 +85,7 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
 
 /// What a task says: `/NAME` calls a skill, as in a chat.
 fn said(task: &str, names: &Names) -> Result<Message, Failure> {
-    let task = task.trim();
-    let Some((word, rest)) = command_in(task) else { return Ok(Message::of(task, names)) };
+    let Some((word, rest)) = command_in(task.trim()) else { return Ok(Message::of(task, names)) };
     let (word, rest) = if word == "skill" { first_word(rest) } else { (word, rest) };
     if word.is_empty() {
         return Err(Failure::usage("`/skill` needs the name of a skill"));

@@ -87,19 +87,21 @@ fn a_person_is_asked_and_what_is_allowed_for_good_is_not_asked_again() {
     may `exec` run this on your machine?
       run   uname -s | head -1
       in    [HOME]/.metier/workspace
-      is    /usr/bin/uname
-      is    /usr/bin/head
+      file  /usr/bin/uname
+      file  /usr/bin/head
       why   nobody allowed `uname`
-      [a]   keeps this: the same words in the same folder, while the program is the same file
+      [a]   keeps, for `default`: `uname -s` in [HOME]/.metier/workspace, while /usr/bin/uname has the same co
+            ntent
     [o]nce, [a]lways or [d]eny? a
     approval: allowed for good
     ran uname -s | head -1 · exit 0 · [TIME]
     may `exec` run this on your machine?
       run   touch made
       in    [HOME]/.metier/workspace
-      is    /usr/bin/touch
+      file  /usr/bin/touch
       why   nobody allowed `touch`
-      [a]   keeps this: the same words in the same folder, while the program is the same file
+      [a]   keeps, for `default`: `touch made` in [HOME]/.metier/workspace, while /usr/bin/touch has the same
+            content
     [o]nce, [a]lways or [d]eny? what?
     [o]nce, [a]lways or [d]eny? d
     approval: not allowed
@@ -107,7 +109,7 @@ fn a_person_is_asked_and_what_is_allowed_for_good_is_not_asked_again() {
     may `exec` run this on your machine?
       run   echo $HOME
       in    [HOME]/.metier/workspace
-      how   by a shell, which reads it anew: what it does cannot be told in advance
+      note  a shell reads it anew: what it does cannot be told in advance
       why   this cannot be judged: a variable `$HOME`
     [o]nce or [d]eny? once
     approval: allowed once
@@ -160,7 +162,7 @@ fn what_cannot_be_seen_and_secrets_are_shown_safely() {
     may `exec` run this on your machine?
       run   echo a\u{202e}b\u{200b}c\u{1b}[2J
       in    [HOME]/.metier/workspace
-      how   by a shell, which reads it anew: what it does cannot be told in advance
+      note  a shell reads it anew: what it does cannot be told in advance
       note  characters that cannot be seen are written as \u{…}
       why   this cannot be judged: a glob `[`
     [o]nce or [d]eny? d
@@ -169,7 +171,7 @@ fn what_cannot_be_seen_and_secrets_are_shown_safely() {
     may `exec` run this on your machine?
       run   curl -u 'me:****' --header 'Authorization: Bearer ****'
       in    [HOME]/.metier/workspace
-      is    /usr/bin/curl
+      file  /usr/bin/curl
       note  what looks like a secret is masked here, and not when it runs
       why   nobody allowed `curl`
     [o]nce or [d]eny? d
@@ -178,7 +180,7 @@ fn what_cannot_be_seen_and_secrets_are_shown_safely() {
     may `exec` run this on your machine?
       run   'ls ' x
       in    [HOME]/.metier/workspace
-      how   by a shell, which reads it anew: what it does cannot be told in advance
+      note  a shell reads it anew: what it does cannot be told in advance
       why   `ls ` is not installed
     [o]nce or [d]eny? d
     approval: not allowed

@@ -91,6 +91,11 @@ const NEEDS: &[Need] = &[
         source: Source::Debian(Sign::File("/usr/lib/podman/netavark")),
     },
     Need {
+        package: "strace",
+        reason: "tells which programs the kernel really started, beside what a plan says",
+        source: Source::Debian(Sign::Program("strace")),
+    },
+    Need {
         package: "openssl",
         reason: "makes the certificates of a server that tests ask over TLS",
         source: Source::Debian(Sign::Program("openssl")),
@@ -241,7 +246,7 @@ mod tests {
                 let asks_debian = command.get_program() == "dpkg-query";
                 Some(if asks_debian { "installed" } else { "cargo-deny 0.20.2\n" }.to_owned())
             }),
-            @"dash mawk docker.io podman runc conmon catatonit openssl"
+            @"dash mawk docker.io podman runc conmon catatonit strace openssl"
         );
     }
 
@@ -249,7 +254,7 @@ mod tests {
     fn another_version_or_another_package_will_not_do() {
         let programs = [
             &["python3", "dash", "mawk", "busybox", "cargo-deny", "openssl"][..],
-            &["dockerd", "podman", "runc", "conmon", "catatonit"],
+            &["dockerd", "podman", "runc", "conmon", "catatonit", "strace"],
         ];
         let other: fn(Command) -> Option<String> = |_| Some("cargo-deny 0.14.2".to_owned());
         assert_eq!(missing_beside(&programs.concat(), other), "busybox-static cargo-deny");
@@ -275,7 +280,7 @@ mod tests {
         let needs = NEEDS.iter().collect::<Vec<_>>();
         insta::assert_snapshot!(
             debian_packages(&needs).join(" "),
-            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit netavark openssl ca-certificates"
+            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit netavark strace openssl ca-certificates"
         );
     }
 }

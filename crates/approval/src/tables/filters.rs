@@ -104,7 +104,7 @@ const FILTERS: &[Filter] = &[
         options: Options {
             letters: "clmwL",
             words: &["--bytes", "--chars", "--lines", "--words", "--max-line-length"],
-            optional_words: &["--total"],
+            valued_words: &["--total"],
             ..NONE
         },
         operands: Operands::Files,

@@ -84,6 +84,12 @@ impl Options {
                 continue;
             }
             let taken = self.option(word, next, &mut given).ok_or(word.as_str())?;
+            // Programs differ in whether such a value may be the next word, which would then not end the options.
+            if self.may_lack_value(word)
+                && words.get(place + taken).is_some_and(|next| next == "--")
+            {
+                return Err(word);
+            }
             place += taken;
         }
         Ok(given)
@@ -121,6 +127,13 @@ impl Options {
             return Some(2);
         }
         if word.starts_with("--") { None } else { self.cluster(word, next, given) }
+    }
+
+    /// Whether a word ends with an option that may have a value and has none.
+    fn may_lack_value(&self, word: &str) -> bool {
+        let is_cluster = !word.starts_with("--") && !self.words.contains(&word);
+        self.optional_words.contains(&word)
+            || (is_cluster && word.ends_with(|last: char| self.optional.contains(last)))
     }
 
     /// Reads letters that stand together behind one dash.

@@ -10,6 +10,7 @@ mod filters;
 mod machine;
 mod programs;
 mod uses;
+mod values;
 mod wrappers;
 
 use metier_approval::Policy;

@@ -19,7 +19,7 @@ fn is_target(word: &str) -> bool {
 }
 
 const MAKE: Options = Options {
-    letters: "BkniqrRsStvw",
+    letters: "BkniqrRsStw",
     valued: "",
     optional: "j",
     words: &[
@@ -33,6 +33,8 @@ const MAKE: Options = Options {
     optional_words: &["--jobs"],
     ..NONE
 };
+const NINJA: Options = Options { letters: "vn", valued: "jk", words: &["--verbose"], ..NONE };
+const JUST: Options = Options { letters: "nqv", words: &["--dry-run", "--quiet"], ..NONE };
 const CARGO: Options = Options {
     letters: "vqr",
     valued: "pFj",
@@ -80,9 +82,19 @@ const NPM: Options = Options { letters: "s", words: &["--silent", "--if-present"
 
 pub(super) const USES: &[Uses] = &[
     Uses {
-        names: &["make", "gmake", "bmake", "ninja", "just", "samu"],
+        names: &["make", "gmake", "bmake"],
         because: "it runs what a file in its folder says (with `--dir`, an entry covers plain targets there)",
         shapes: &[here(&[], MAKE)],
+    },
+    Uses {
+        names: &["ninja", "samu"],
+        because: "it runs what a file in its folder says (with `--dir`, an entry covers plain targets there)",
+        shapes: &[here(&[], NINJA)],
+    },
+    Uses {
+        names: &["just"],
+        because: "it runs what a file in its folder says (with `--dir`, an entry covers plain targets there)",
+        shapes: &[here(&[], JUST)],
     },
     Uses {
         names: &["cargo"],

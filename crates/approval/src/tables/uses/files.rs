@@ -104,18 +104,6 @@ pub(super) const USES: &[Uses] = &[
         shapes: &[of(&[], ZIP, Operands::Any)],
     },
     Uses {
-        names: &["tar", "gtar", "bsdtar", "star"],
-        because: "unless it only lists, it can run programs and overwrite files",
-        shapes: &[
-            of(&["-tf"], NONE, Operands::Like(is_local)),
-            of(&["tf"], NONE, Operands::Like(is_local)),
-            of(&["-tvf"], NONE, Operands::Like(is_local)),
-            of(&["tvf"], NONE, Operands::Like(is_local)),
-            of(&["-tzf"], NONE, Operands::Like(is_local)),
-            of(&["tzf"], NONE, Operands::Like(is_local)),
-        ],
-    },
-    Uses {
         names: &[
             "patch", "cpio", "pax", "ar", "rename", "prename", "mmv", "zipnote", "7z", "7za",
             "unrar", "rar",
@@ -142,7 +130,7 @@ pub(super) const USES: &[Uses] = &[
 
 /// Finding. Not `-x`, `-X`, `--exec`, `--exec-batch`.
 const FD: Options = Options {
-    letters: "HIusigFaLpq01l",
+    letters: "HIusigFaLpq01",
     valued: "dtecEjSo",
     words: &["--hidden", "--no-ignore", "--glob", "--absolute-path", "--full-path", "--follow"],
     valued_words: &["--max-depth", "--type", "--extension", "--exclude", "--color", "--size"],
@@ -192,9 +180,16 @@ const SEARCH: Options = Options {
     ..NONE
 };
 
-/// No name of another machine, which `tar` would reach by starting a program.
-fn is_local(word: &str) -> bool {
-    !word.contains(':')
+/// Whether `tar` is told nothing but to list. Its `f` takes the next word, whatever that is, so no word behind may
+/// look like an option, nor name another machine, which it would reach by starting a program.
+pub(super) fn is_harmless_tar(arguments: &[String]) -> bool {
+    let Some((letters, words)) = arguments.split_first() else { return false };
+    let letters = letters.strip_prefix('-').unwrap_or(letters);
+    let Some((archive, members)) = words.split_first() else { return false };
+    matches!(letters, "tf" | "tvf" | "tzf" | "tzvf" | "tjf" | "tJf")
+        && (archive == "-" || !archive.starts_with('-'))
+        && !members.iter().any(|member| member.starts_with('-'))
+        && !words.iter().any(|word| word.contains(':'))
 }
 
 /// Tests and actions of `find` that only look, without a value.

@@ -70,7 +70,6 @@ const SHOWING: Options = Options {
         "--cc",
         "--root",
         "--count",
-        "--no-index",
         "--no-commit-id",
     ],
     valued_words: &[
@@ -88,6 +87,7 @@ const SHOWING: Options = Options {
         "--date",
         "--format",
         "--diff-algorithm",
+        "--word-diff-regex",
     ],
     optional_words: &[
         "--pretty",
@@ -102,7 +102,6 @@ const SHOWING: Options = Options {
         "--relative",
         "--submodule",
         "--ignore-submodules",
-        "--word-diff-regex",
     ],
     has_numbers: true,
 };
@@ -175,8 +174,21 @@ const NAMING: Options = Options {
     optional_words: &["--short", "--abbrev-ref", "--abbrev"],
     ..NONE
 };
-const LISTING: Options = Options {
-    letters: "cdmosuktvrltpezin",
+const SHORTLOG: Options = Options {
+    letters: "cens",
+    words: &["--numbered", "--summary", "--email", "--committer", "--all", "--no-merges"],
+    valued_words: &["--since", "--until", "--author"],
+    ..NONE
+};
+const TREE: Options = Options {
+    letters: "drtlz",
+    words: &["--name-only", "--name-status", "--object-only", "--long", "--full-name"],
+    valued_words: &["--format"],
+    optional_words: &["--abbrev"],
+    ..NONE
+};
+const FILES: Options = Options {
+    letters: "cdmosuktvzi",
     words: &[
         "--cached",
         "--deleted",
@@ -189,19 +201,10 @@ const LISTING: Options = Options {
         "--exclude-standard",
         "--full-name",
         "--error-unmatch",
-        "--name-only",
-        "--name-status",
-        "--object-only",
-        "--long",
-        "--verbose",
         "--directory",
         "--eol",
-        "--list",
-        "--numbered",
-        "--summary",
-        "--email",
     ],
-    valued_words: &["--format", "--sort", "--points-at", "--merged", "--no-merged"],
+    valued_words: &["--format"],
     optional_words: &["--abbrev"],
     ..NONE
 };
@@ -270,7 +273,7 @@ pub(super) const USES: &[Uses] = &[
             of(&["diff"], SHOWING, Operands::Any),
             of(&["log"], SHOWING, Operands::Any),
             of(&["show"], SHOWING, Operands::Any),
-            of(&["shortlog"], LISTING, Operands::Any),
+            of(&["shortlog"], SHORTLOG, Operands::Any),
             of(&["rev-list"], SHOWING, Operands::Any),
             of(&["diff-tree"], SHOWING, Operands::Any),
             of(&["branch"], BRANCHES, Operands::None),
@@ -284,8 +287,8 @@ pub(super) const USES: &[Uses] = &[
             of(&["rev-parse"], NAMING, Operands::Any),
             of(&["describe"], NAMING, Operands::Any),
             of(&["merge-base"], NAMING, Operands::Any),
-            of(&["ls-files"], LISTING, Operands::Any),
-            of(&["ls-tree"], LISTING, Operands::Any),
+            of(&["ls-files"], FILES, Operands::Any),
+            of(&["ls-tree"], TREE, Operands::Any),
             of(&["blame"], BLAME, Operands::Any),
             of(&["grep"], GREP, Operands::Any),
             of(&["cat-file"], Options { letters: "pte", ..NONE }, Operands::Any),

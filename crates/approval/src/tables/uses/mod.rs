@@ -71,6 +71,11 @@ const CHECKED: &[Checked] = &[
         because: "its scripts can run programs and write files",
         is_harmless: files::is_harmless_sed,
     },
+    Checked {
+        names: &["tar", "gtar", "bsdtar", "star"],
+        because: "unless it only lists, it can run programs and overwrite files",
+        is_harmless: files::is_harmless_tar,
+    },
 ];
 
 /// What else a program can do.

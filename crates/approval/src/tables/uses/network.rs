@@ -40,11 +40,26 @@ const CURL: Options = Options {
     ],
     ..NONE
 };
-const LIST: Options = Options {
-    letters: "aqlw",
-    valued: "no",
-    words: &["--all", "--quiet", "--no-trunc", "--wide", "--all-namespaces"],
-    valued_words: &["--namespace", "--format", "--filter", "--output"],
+const CONTAINERS: Options = Options {
+    letters: "aq",
+    valued: "f",
+    words: &["--all", "--quiet", "--no-trunc"],
+    valued_words: &["--format", "--filter"],
+    ..NONE
+};
+/// What a cluster has. Not `-f`, `--kubeconfig`, `--cache-dir`.
+const RESOURCES: Options = Options {
+    letters: "Aw",
+    valued: "nolL",
+    words: &["--all-namespaces", "--watch", "--no-headers", "--show-labels"],
+    valued_words: &["--namespace", "--output", "--selector", "--label-columns", "--sort-by"],
+    ..NONE
+};
+const DESCRIBED: Options = Options {
+    letters: "A",
+    valued: "nl",
+    words: &["--all-namespaces"],
+    valued_words: &["--namespace", "--selector"],
     ..NONE
 };
 
@@ -93,8 +108,8 @@ pub(super) const USES: &[Uses] = &[
         names: &["docker", "podman", "nerdctl", "buildah"],
         because: "it can run programs with everything that this machine has",
         shapes: &[
-            of(&["ps"], LIST),
-            of(&["images"], LIST),
+            of(&["ps"], CONTAINERS),
+            of(&["images"], CONTAINERS),
             Shape {
                 first: &["version"],
                 options: NONE,
@@ -104,9 +119,14 @@ pub(super) const USES: &[Uses] = &[
         ],
     },
     Uses {
-        names: &["kubectl", "oc", "helm", "k9s"],
+        names: &["kubectl", "oc"],
         because: "it can run programs here and in clusters",
-        shapes: &[of(&["get"], LIST), of(&["describe"], LIST)],
+        shapes: &[of(&["get"], RESOURCES), of(&["describe"], DESCRIBED)],
+    },
+    Uses {
+        names: &["helm", "k9s", "kustomize", "k3s", "minikube", "kind"],
+        because: "it can run programs here and in clusters",
+        shapes: &[],
     },
     Uses {
         names: &[

@@ -22,7 +22,7 @@ mod verdict;
 
 pub use facts::{Executable, Facts, FileFact, Identity};
 pub use judge::judge;
-pub use parse::{MAX_BYTES, MAX_COMMANDS, MAX_WORDS, NotAnalysable, parse, quote};
+pub use parse::{MAX_BYTES, MAX_COMMANDS, MAX_VARIABLES, MAX_WORDS, NotAnalysable, parse, quote};
 pub use plan::{Action, Descriptor, Joint, Plan, Redirection, Simple, Step, Target};
 pub use policy::{Ask, Entry, Mode, Policy, Remembered, Rules, SkillProgram};
 pub use restricted::{Refusal, restricted};

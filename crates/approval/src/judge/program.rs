@@ -8,7 +8,7 @@ use super::entries::Entries;
 use super::found::{Found, Machine};
 use super::paths::is_within;
 use crate::facts::{Executable, FileFact};
-use crate::parse::quote;
+use crate::parse::{MAX_VARIABLES, quote};
 use crate::policy::Policy;
 use crate::show::brief;
 use crate::tables::{self, Fault, Inner, Kind};
@@ -107,6 +107,11 @@ pub(super) fn unwrap(
         }
         let Inner { at: inner_at, variables } = inner;
         unwrapped.variables.extend(variables);
+        if unwrapped.variables.len() > MAX_VARIABLES {
+            unwrapped.miss =
+                Some(format!("`{}` sets more than {MAX_VARIABLES} variables", brief(&rest[0])));
+            return unwrapped;
+        }
         at += inner_at;
         let Some(found) = machine.program(directory, &words[at]) else {
             if tables::is_privileged(&words[at]) {

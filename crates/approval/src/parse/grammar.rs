@@ -18,6 +18,9 @@ pub const MAX_COMMANDS: usize = 1_024;
 /// Most variables, words and redirections in a plan, of all commands together.
 pub const MAX_WORDS: usize = 16_384;
 
+/// Most variables of a command.
+pub const MAX_VARIABLES: usize = 64;
+
 /// Reads a command.
 ///
 /// The plan begins in a folder whose path has no links in it, in an environment without `CDPATH` and without
@@ -118,6 +121,10 @@ impl<'a> Grammar<'a> {
         }
         if names::is_of_the_shell(name) {
             let what = format!("`{name}=…`, which means something to the shell itself");
+            return Err(NotAnalysable::new(what, word.at));
+        }
+        if self.draft.variables.len() == MAX_VARIABLES {
+            let what = format!("more than {MAX_VARIABLES} variables for a command");
             return Err(NotAnalysable::new(what, word.at));
         }
         self.draft.variables.push((name.to_owned(), value[1..].to_owned()));

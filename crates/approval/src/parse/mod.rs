@@ -22,6 +22,6 @@ mod render;
 mod tests;
 mod word;
 
-pub use grammar::{MAX_BYTES, MAX_COMMANDS, MAX_WORDS, parse};
+pub use grammar::{MAX_BYTES, MAX_COMMANDS, MAX_VARIABLES, MAX_WORDS, parse};
 pub use problem::NotAnalysable;
 pub use render::quote;

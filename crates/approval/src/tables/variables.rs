@@ -1,5 +1,8 @@
 //! Variables that a command may set for a program.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 /// Names that decide what a program loads, runs or believes.
 const LOADERS: &str = "\
     _JAVA_OPTIONS ANT_OPTS AR AS AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE BASHOPTS BASH_ENV \
@@ -23,12 +26,15 @@ const LOADER_PREFIXES: &str = "\
     ANSIBLE_ BASH_FUNC_ CARGO_ COMPOSER_ CORECLR_ COR_ DYLD_ GIT_ LD_ LUA_ METIER_ NIX_ NPM_CONFIG_ OPENSSL_ \
     PERL PIP_ RUBY SSH_ SSL_CERT_ TF_VAR_ UV_ YARN_";
 
+static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| LOADERS.split_whitespace().collect());
+static PREFIXES: LazyLock<Vec<&str>> =
+    LazyLock::new(|| LOADER_PREFIXES.split_whitespace().collect());
+
 /// Whether a variable decides what a program loads, runs or believes. Case does not matter: some
 /// programs read small letters too.
 pub(crate) fn is_loader(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    LOADERS.split_whitespace().any(|loader| loader == name)
-        || LOADER_PREFIXES.split_whitespace().any(|prefix| name.starts_with(prefix))
+    NAMES.contains(name.as_str()) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Whether a list of names, which may end in `*`, has a variable.

@@ -269,6 +269,9 @@ fn limits_are_where_they_are_said_to_be() {
     let words = |count: usize| "a ".repeat(count);
     assert!(parse(&words(MAX_WORDS)).is_ok());
     assert_eq!(outcome(&words(MAX_WORDS + 1)), "32768: more than 16384 words");
+    let variables = |count: usize| "A=1 ".repeat(count) + "ls";
+    assert!(parse(&variables(64)).is_ok());
+    assert_eq!(outcome(&variables(65)), "256: more than 64 variables for a command");
     assert!(parse(&"a;".repeat(1024)).is_ok());
     assert_eq!(outcome(&"a;".repeat(1025)), "2048: more than 1024 commands");
     assert!(parse(&"a".repeat(128 << 10)).is_ok());

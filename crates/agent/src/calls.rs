@@ -122,11 +122,22 @@ impl Agent {
 
     /// What is written down of code that was run.
     pub(crate) fn code_result(&self, answer: Answer) -> NewEvent {
+        self.result(fence::CAUSE, answer, [])
+    }
+
+    /// What is written down of an answer to something that was no call of the model.
+    pub(crate) fn result(
+        &self,
+        cause: &str,
+        answer: Answer,
+        fields: impl IntoIterator<Item = (&'static str, Value)>,
+    ) -> NewEvent {
         let mut update = StateUpdate {
-            cause: fence::CAUSE.to_owned(),
+            cause: cause.to_owned(),
             text: Some(answer.text),
             ..StateUpdate::default()
         };
+        update.extra.extend(fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
         if !answer.structured.is_null() {
             update.extra.insert(fence::STRUCTURED.to_owned(), answer.structured);
         }

@@ -4,12 +4,11 @@
 //! the same gate as a model's call. The transcript has what was said and what came of it, and no call that
 //! nobody made.
 
-use metier_session::content::{Attachment, Call, StateUpdate};
-use metier_session::{Content, NewEvent, SessionKey};
+use metier_session::SessionKey;
+use metier_session::content::{Attachment, Call};
 use serde_json::{Value, json};
 
 use crate::agent::{Agent, AgentError, LoadRequest, Outcome, Task, Watcher};
-use crate::fence::STRUCTURED;
 use crate::spans;
 use crate::stop::Stop;
 use crate::tools::specs::name;
@@ -86,25 +85,17 @@ impl Agent {
             thread.append(message).await?;
             let call = dispatch.call();
             let answer = self.run_dispatched(&mut thread, &call, stop).await?;
-            let mut update = StateUpdate {
-                cause: CAUSE.to_owned(),
-                text: Some(answer.text.clone()),
-                ..StateUpdate::default()
-            };
-            update.extra.insert(TOOL.to_owned(), Value::String(call.name));
-            update.extra.insert(ARGUMENTS.to_owned(), Value::String(call.arguments));
-            update.extra.insert(IS_ERROR.to_owned(), Value::Bool(answer.is_error));
-            if !answer.structured.is_null() {
-                update.extra.insert(STRUCTURED.to_owned(), answer.structured);
-            }
-            let mut event = NewEvent::new(&self.name, Content::StateUpdate(update));
-            for (skill, digest) in &answer.digests {
-                event = event.with_digest(skill, digest);
-            }
+            let fields = [
+                (TOOL, Value::String(call.name)),
+                (ARGUMENTS, Value::String(call.arguments)),
+                (IS_ERROR, Value::Bool(answer.is_error)),
+            ];
+            let text = answer.text.clone();
+            let event = self.result(CAUSE, answer, fields);
             thread.append(vec![event]).await?;
             let ending = if stop.is_stopped() { Ending::Stopped } else { Ending::Answered };
             let events = last_turn(&thread.events).to_vec();
-            Ok(Outcome { ending, text: answer.text, events })
+            Ok(Outcome { ending, text, events })
         };
         spans::turn(self, key, turn).await
     }

@@ -27,4 +27,5 @@ pub use plan::{Action, Descriptor, Joint, Plan, Redirection, Simple, Step, Targe
 pub use policy::{Ask, Entry, Mode, Policy, Remembered, Rules, SkillProgram};
 pub use restricted::{Refusal, restricted};
 pub use show::{MAX_LINES, MAX_SHOWN, Shown, TooLong, shown, shown_text};
+pub use tables::is_loader_variable;
 pub use verdict::{Approved, Basis, Judged, Pinned, Verdict};

@@ -7,7 +7,7 @@ use regex_lite::{Regex, RegexBuilder};
 
 use super::found::{Found, Machine};
 use super::paths::{has_wildcards, is_name_like, is_path_like, normal};
-use super::program::{Invocation, is_taken_by_name};
+use super::program::{Invocation, is_left_alone, is_taken_by_name};
 use crate::facts::Executable;
 use crate::policy::{Entry, Policy};
 use crate::show::brief;
@@ -133,24 +133,18 @@ impl<'a> Entries<'a> {
                 Err(because) => Match::Nearly(format!("`{}` {because}", brief(word))),
             };
         }
-        if has_wildcards(&entry.pattern) {
-            if !is_path_like(&entry.pattern, &program.file.real) {
-                return is(false);
-            }
-            return if program.is_replaceable {
-                Match::Nearly(format!(
-                    "`{}` could be replaced by others; it needs an entry with its whole path",
-                    brief(&program.file.real.to_string_lossy())
-                ))
-            } else {
-                is(true)
-            };
-        }
         let path = normal(Path::new(&entry.pattern));
-        if path == program.file.real {
-            return is(true);
+        let by_path = if has_wildcards(&entry.pattern) {
+            is(is_path_like(&entry.pattern, &program.file.real))
+        } else if path == program.file.real {
+            is(true)
+        } else {
+            self.is_link_to(&path, program)
+        };
+        match (by_path, is_left_alone(program, self.policy)) {
+            (Match::Covers, Err(because)) => Match::Nearly(format!("`{}` {because}", brief(word))),
+            (by_path, _) => by_path,
         }
-        self.is_link_to(&path, program)
     }
 
     /// Whether the path of an entry is a link to a program that may be followed: one that lies where programs are

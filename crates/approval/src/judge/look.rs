@@ -44,6 +44,8 @@ struct Look<'a> {
     /// What would be remembered of the programs that nobody allows; none once one of them cannot be.
     offers: Option<Vec<Pinned>>,
     written: HashSet<PathBuf>,
+    /// Programs that files of their folder give orders to, by their places.
+    ordered: Vec<usize>,
     /// Whether everything that the plan names was found.
     is_complete: bool,
 }
@@ -60,11 +62,13 @@ impl Looked {
             programs: Vec::new(),
             offers: Some(Vec::new()),
             written: HashSet::new(),
+            ordered: Vec::new(),
             is_complete: !plan.steps.is_empty(),
         };
         let directory = look.folder(Path::new(""));
         look.steps(plan);
         look.own_files();
+        look.own_orders();
         // What is missing must be missing for some program, or nobody would see it in the plan: a folder, say, in
         // which nothing runs.
         if look.problems.missed > 0 && look.programs.iter().all(|judged| judged.basis.is_some()) {
@@ -187,6 +191,9 @@ impl Look<'_> {
         if let Some(miss) = unwrapped.miss {
             return Err(miss);
         }
+        if tables::is_ordered_by_folder(&words[0], &found.program) {
+            self.ordered.push(self.programs.len());
+        }
         let invocation = Invocation::new(words, found, &judged.directory.real);
         program::basis(&invocation, &self.entries, self.policy)
     }
@@ -218,6 +225,30 @@ impl Look<'_> {
             if let Some(own) = own {
                 let own = brief(&own.to_string_lossy());
                 self.problems.miss(|| format!("`{own}` is written and run by the same command"));
+                judged.basis = None;
+                self.offers = None;
+            }
+        }
+    }
+
+    /// A plan may not write where programs of it look for what to do: in their folder, below it, or directly in one
+    /// above it.
+    fn own_orders(&mut self) {
+        for place in &self.ordered {
+            let judged = &mut self.programs[*place];
+            let folder = &judged.directory.real;
+            let own = self.written.iter().find(|file| {
+                file.starts_with(folder)
+                    || file.parent().is_some_and(|parent| folder.starts_with(parent))
+            });
+            if let Some(own) = own {
+                let program = brief(&judged.program.path.to_string_lossy());
+                let own = brief(&own.to_string_lossy());
+                self.problems.miss(|| {
+                    format!(
+                        "`{program}` may take orders from `{own}`, which the same command writes"
+                    )
+                });
                 judged.basis = None;
                 self.offers = None;
             }

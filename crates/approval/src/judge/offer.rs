@@ -42,11 +42,12 @@ pub(super) fn pinned(
     })
 }
 
-/// Whether a command means the same whenever its program has the same content. What an entry for the program in this
-/// folder would not cover can start or load something else, which is not remembered with it.
+/// Whether a command means the same whenever its program has the same content. What an entry for the program would
+/// not cover, or files of the folder decide, can start or load something else, which is not remembered with it.
 fn can_be_remembered(simple: &Simple, judged: &Judged, kind: Kind) -> bool {
     kind.is_ordinary()
-        && tables::uncovered(&simple.words, (&judged.program, kind), true).is_none()
+        && tables::uncovered(&simple.words, (&judged.program, kind), false).is_none()
+        && !tables::is_configured_by_folder(&simple.words[0], &judged.program)
         && judged.inner.is_empty()
         && judged.scripts.is_empty()
         && !judged.program.is_replaceable

@@ -270,7 +270,7 @@ pub(super) fn is_taken_by_name(program: &Executable, policy: &Policy) -> Result<
 }
 
 /// Whether nobody else, and no command, could have put a program where it is.
-fn is_left_alone(program: &Executable, policy: &Policy) -> Result<(), String> {
+pub(super) fn is_left_alone(program: &Executable, policy: &Policy) -> Result<(), String> {
     if is_within(&program.file.real, &policy.writable) {
         let real = brief(&program.file.real.to_string_lossy());
         return Err(format!("is `{real}`, which commands could have written"));

@@ -56,8 +56,8 @@ impl Problems {
 
 /// Looks at variables for a program.
 pub(super) fn variables(variables: &[(String, String)], policy: &Policy, problems: &mut Problems) {
-    for (name, _) in variables {
-        if tables::is_loader(name) {
+    for (name, value) in variables {
+        if tables::is_loader_variable(name) {
             problems.refuse(|| {
                 let name = brief(name);
                 format!(
@@ -67,6 +67,11 @@ pub(super) fn variables(variables: &[(String, String)], policy: &Policy, problem
         } else if !tables::is_allowed_variable(name, &policy.variables) {
             problems.miss(|| {
                 format!("the variable `{}` is not among those that may be set", brief(name))
+            });
+        } else if value.contains('/') {
+            problems.miss(|| {
+                let (name, value) = (brief(name), brief(value));
+                format!("the variable `{name}` may not lead to a file, as `{value}` could")
             });
         }
     }
@@ -143,5 +148,17 @@ fn file(
             "is hidden; programs take orders from such files, so it is not written by redirection",
         );
     }
+    if is_written && policy.writable.iter().any(|root| is_of_skills(&target, root)) {
+        return Err("is among skills, which decide what runs later");
+    }
+    if is_written && target.to_str().is_none_or(|path| machine.program(&folder, path).is_some()) {
+        return Err("is a program; one is not written by redirection");
+    }
     Ok(normal(&target))
+}
+
+/// Whether a file is below the folder of skills that a folder has.
+fn is_of_skills(file: &Path, root: &Path) -> bool {
+    let first = file.strip_prefix(root).ok().and_then(|inside| inside.components().next());
+    first.is_some_and(|first| first.as_os_str().eq_ignore_ascii_case("skills"))
 }

@@ -73,7 +73,10 @@ pub fn restricted(
             Kind::Wrapper(wrapper) => match tables::inner_of(wrapper, rest) {
                 Ok(None) => return Ok(words),
                 Ok(Some(inner))
-                    if !inner.variables.iter().any(|(name, _)| tables::is_loader(name)) =>
+                    if !inner
+                        .variables
+                        .iter()
+                        .any(|(name, _)| tables::is_loader_variable(name)) =>
                 {
                     rest = &rest[inner.at..];
                 }

@@ -12,8 +12,9 @@ mod wrappers;
 
 pub(crate) use filters::{Fault, filter};
 pub(crate) use kinds::{Kind, base_name, is_privileged, kind_of};
-pub(crate) use uses::{Because, beyond, uncovered};
-pub(crate) use variables::{is_allowed_variable, is_loader};
+pub(crate) use uses::{Because, beyond, is_configured_by_folder, is_ordered_by_folder, uncovered};
+pub(crate) use variables::is_allowed_variable;
+pub use variables::is_loader_variable;
 pub(crate) use wrappers::{Inner, inner_of};
 
 #[cfg(test)]

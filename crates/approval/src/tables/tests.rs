@@ -215,6 +215,6 @@ fn variables_are_compared_by_name_and_by_beginning() {
         assert!(!is_allowed_variable(name, &allowed), "{name}");
     }
     for name in ["CI", "NODE_ENV", "DEBUG", "TZ", "LC_ALL", "PYTHONUNBUFFERED", "RUST_LOG"] {
-        assert!(!is_loader(name), "{name}");
+        assert!(!is_loader_variable(name), "{name}");
     }
 }

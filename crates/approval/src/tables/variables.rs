@@ -26,15 +26,21 @@ const LOADER_PREFIXES: &str = "\
     ANSIBLE_ BASH_FUNC_ CARGO_ COMPOSER_ CORECLR_ COR_ DYLD_ GIT_ LD_ LUA_ METIER_ NIX_ NPM_CONFIG_ OPENSSL_ \
     PERL PIP_ RUBY SSH_ SSL_CERT_ TF_VAR_ UV_ YARN_";
 
+/// What such names end with: each program has its own.
+const LOADER_SUFFIXES: [&str; 3] = ["PAGER", "EDITOR", "BROWSER"];
+
 static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| LOADERS.split_whitespace().collect());
 static PREFIXES: LazyLock<Vec<&str>> =
     LazyLock::new(|| LOADER_PREFIXES.split_whitespace().collect());
 
 /// Whether a variable decides what a program loads, runs or believes. Case does not matter: some
 /// programs read small letters too.
-pub(crate) fn is_loader(name: &str) -> bool {
+#[must_use]
+pub fn is_loader_variable(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    NAMES.contains(name.as_str()) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    NAMES.contains(name.as_str())
+        || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        || LOADER_SUFFIXES.iter().any(|suffix| name.ends_with(suffix))
 }
 
 /// Whether a list of names, which may end in `*`, has a variable.

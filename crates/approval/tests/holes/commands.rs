@@ -173,7 +173,7 @@ fn redirections_stay_where_they_may_write() {
     cat < nothing
       ask: `nothing` is not there
     ls > tool; ./tool
-      ask: `/proj/tool` is written and run by the same command
+      ask: `tool` is a program; one is not written by redirection; `./tool` is `/proj/tool`, which commands could have written
     ls > sub/ok
       allow: /usr/bin/ls by `ls`
     ");

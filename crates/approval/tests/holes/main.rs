@@ -8,6 +8,7 @@ mod commands;
 mod filters;
 #[path = "../machine/mod.rs"]
 mod machine;
+mod orders;
 mod programs;
 mod uses;
 mod values;

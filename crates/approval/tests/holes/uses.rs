@@ -32,7 +32,7 @@ fn argument_patterns_hold_for_all_arguments() {
         "cp 'a\nb'",
     ], &policy), @r"
     git status x
-      ask: `git status x` is not covered by the entry `git`: its arguments must be like `status` [always: git status x]
+      ask: `git status x` is not covered by the entry `git`: its arguments must be like `status`
     git x status
       ask: `git x status` is not covered by the entry `git`: its arguments must be like `status`
     git \'status x\'
@@ -266,7 +266,7 @@ fn options_of_others_that_run_load_or_overwrite_are_not_covered() {
     uniq a b
       ask: `uniq a b` is not covered by the entry `uniq`: its second file is overwritten; it needs an entry with `--args`
     make test
-      ask: `make test` is not covered by the entry `make`: it runs what a file in its folder says (with `--dir`, an entry covers plain targets there); it needs an entry with `--args` [always: make test]
+      ask: `make test` is not covered by the entry `make`: it runs what a file in its folder says (with `--dir`, an entry covers plain targets there); it needs an entry with `--args`
     openssl engine x
       ask: `openssl engine x` is not covered by the entry `openssl`: `openssl` starts other programs; it needs an entry with `--args`
     nc -e sh h 1

@@ -154,7 +154,7 @@ fn make_is_allowed_where_a_person_said_so() {
     cd sub && make -j4 -k build/all
       allow: /usr/bin/make by `make --dir /proj/sub`
     make test
-      ask: the entry `make` is for `/proj/sub` alone [always: make test]
+      ask: the entry `make` is for `/proj/sub` alone
     cd sub && make -C .. test
       ask: `make -C .. test` is not covered by the entry `make`: it runs what a file in its folder says (with `--dir`, an entry covers plain targets there); it needs an entry with `--args`
     cd sub && make -f ../other test
@@ -228,7 +228,7 @@ fn an_argument_pattern_says_exactly_what_may_run() {
     git -c alias.status=\'!sh\' status
       ask: `git -c 'alias.status=!sh' status` is not covered by the entry `git`: its arguments must be like `status( --short)?`
     git status; git log
-      ask: `git log` is not covered by the entry `git`: its arguments must be like `status( --short)?` [always: git log]
+      ask: `git log` is not covered by the entry `git`: its arguments must be like `status( --short)?`
     python3 build.py
       allow: /usr/bin/python3.11 by `python3 --args build\.py`
     python3 build.py; python3 -c 1
@@ -318,7 +318,7 @@ fn patterns_of_paths_name_real_programs() {
     gog
       allow: /usr/local/lib/gog/gog by `/usr/local/lib/*/gog`
     ./tool x
-      allow: /proj/tool by `/proj/tool`
+      ask: `./tool` is `/proj/tool`, which commands could have written [always: ./tool x]
     wc file
       allow: /usr/bin/wc by `/usr/**/wc`
     ");

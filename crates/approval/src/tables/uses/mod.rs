@@ -134,13 +134,33 @@ pub(crate) fn uncovered(
 
 /// What a program can do beyond the uses that are known to be harmless; none if all of its uses are.
 pub(crate) fn beyond(word: &str, program: &Executable) -> Option<Because> {
-    let names = kinds::names(word, Some(program));
-    let known = names.iter().find_map(|name| {
+    let known = all_known(word, program).next().map(|known| Because::Use(known.because()));
+    known.or_else(|| kinds::kind_of(word, Some(program)).words().map(Because::Kind))
+}
+
+/// Whether a program runs what files of its folder say.
+pub(crate) fn is_ordered_by_folder(word: &str, program: &Executable) -> bool {
+    all_known(word, program).any(|known| match known {
+        Known::Checked(_) => false,
+        Known::Uses(uses) => uses.shapes.iter().any(|shape| shape.is_for_folder),
+    })
+}
+
+/// Whether files of its folder decide what a program loads or runs, even if it only looks.
+pub(crate) fn is_configured_by_folder(word: &str, program: &Executable) -> bool {
+    is_ordered_by_folder(word, program)
+        || all_known(word, program)
+            .any(|known| matches!(known, Known::Uses(uses) if uses.names.contains(&"git")))
+}
+
+fn all_known<'a>(
+    word: &'a str,
+    program: &'a Executable,
+) -> impl Iterator<Item = &'static Known> + 'a {
+    kinds::names(word, Some(program)).into_iter().filter_map(|name| {
         let lower = name.to_ascii_lowercase();
         kinds::forms(&lower).into_iter().find_map(|form| KNOWN.get(form))
-    });
-    let known = known.map(|known| Because::Use(known.because()));
-    known.or_else(|| kinds::kind_of(word, Some(program)).words().map(Because::Kind))
+    })
 }
 
 /// What is known by a name.

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use metier_approval::{
     Action, Approved, Basis, Executable, Facts, FileFact, Pinned, Plan, Policy, Rules, Verdict,
-    judge, parse, shown, shown_text,
+    is_loader_variable, judge, parse, shown, shown_text,
 };
 use metier_sandbox::Walk;
 use metier_session::content::Call;
@@ -92,6 +92,11 @@ impl Gate<'_> {
         call: &Call,
         wanted: Wanted,
     ) -> Result<Result<Permit, String>, AgentError> {
+        let mut names = wanted.variables.iter().map(|(name, _)| name);
+        if let Some(name) = names.find(|name| is_loader_variable(name)) {
+            let why = format!("`{name}` may not be set: it decides what programs load or start");
+            return Ok(Err(refusal(&why)));
+        }
         let policy = match self.policy(&wanted).await {
             Ok(policy) => policy,
             Err(why) => return Ok(Err(why)),

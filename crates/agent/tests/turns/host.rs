@@ -453,8 +453,10 @@ fn variables() -> Result<(), Failed> {
     assert_eq!(at.person.reasons().len(), 1);
     let question = at.person.questions.lock().unwrap()[0].clone();
     assert_eq!(question.variables, [("GREETING".to_owned(), "moin".to_owned())]);
-    let (text, is_error) = with("LD_PRELOAD")?;
-    assert!(is_error && text.contains("LD_PRELOAD"), "{text}");
+    for name in ["LD_PRELOAD", "MANPAGER"] {
+        let (text, is_error) = with(name)?;
+        assert!(is_error && text.contains(name), "{text}");
+    }
     assert_eq!(at.person.reasons().len(), 1);
     Ok(())
 }

@@ -105,13 +105,13 @@ fn filters_read_and_write_no_files_of_their_own() {
     tr a b file
       ask: as a filter `tr` reads only what is piped into it, not `file`; it needs an entry [always: tr a b file]
     date -s tomorrow
-      ask: as a filter `date` may not have the option `-s`; it needs an entry [always: date -s tomorrow]
+      ask: as a filter `date` may not have the option `-s`; it needs an entry
     date -f file
-      ask: as a filter `date` may not have the option `-f`; it needs an entry [always: date -f file]
+      ask: as a filter `date` may not have the option `-f`; it needs an entry
     date -r file
       ask: as a filter `date` may not have the option `-r`; it needs an entry [always: date -r file]
     date 01011200
-      ask: as a filter `date` reads only what is piped into it, not `01011200`; it needs an entry [always: date 01011200]
+      ask: as a filter `date` reads only what is piped into it, not `01011200`; it needs an entry
     printf -v x y
       ask: as a filter `printf` may not have the option `-v`; it needs an entry [always: printf -v x y]
     ");

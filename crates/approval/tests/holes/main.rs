@@ -10,13 +10,41 @@ mod filters;
 mod machine;
 mod orders;
 mod programs;
+mod starters;
 mod uses;
 mod values;
 mod wrappers;
+
+use std::path::Path;
 
 use metier_approval::Policy;
 
 /// Everything by name and by path.
 fn generous() -> Policy {
     machine::policy(&["*", "/**", "ls", "cat"])
+}
+
+/// Decides about a command whose program is there and has an entry that says nothing about arguments.
+fn with_bare_entry(command: &str) -> String {
+    let name = command.split(' ').next().unwrap_or_default();
+    let mut machine = machine::Machine::new();
+    let path = format!("/usr/bin/{name}");
+    if !machine.programs.contains_key(Path::new(&path)) {
+        machine.link(&path, &path);
+    }
+    machine::decide(command, &machine, &machine::policy(&[name]))
+}
+
+fn assert_covered(commands: &[&str]) {
+    for command in commands {
+        let verdict = with_bare_entry(command);
+        assert!(verdict.starts_with("allow: "), "{command}: {verdict}");
+    }
+}
+
+fn assert_not_covered(commands: &[&str]) {
+    for command in commands {
+        let verdict = with_bare_entry(command);
+        assert!(verdict.contains("is not covered by the entry"), "{command}: {verdict}");
+    }
 }

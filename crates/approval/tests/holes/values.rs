@@ -4,29 +4,7 @@
 //! option that has a value.
 
 use crate::machine::{Machine, decide, policy};
-
-/// Decides about a command whose program is there and has an entry without arguments.
-fn with_bare_entry(command: &str) -> String {
-    let name = command.split(' ').next().unwrap();
-    let mut machine = Machine::new();
-    let path = format!("/usr/bin/{name}");
-    machine.link(&path, &path);
-    decide(command, &machine, &policy(&[name]))
-}
-
-fn assert_not_covered(commands: &[&str]) {
-    for command in commands {
-        let verdict = with_bare_entry(command);
-        assert!(verdict.contains("is not covered by the entry"), "{command}: {verdict}");
-    }
-}
-
-fn assert_covered(commands: &[&str]) {
-    for command in commands {
-        let verdict = with_bare_entry(command);
-        assert!(verdict.starts_with("allow: "), "{command}: {verdict}");
-    }
-}
+use crate::{assert_covered, assert_not_covered};
 
 #[test]
 fn two_dashes_as_the_archive_of_tar_do_not_end_its_options() {

@@ -79,7 +79,7 @@ pub(super) const USES: &[Uses] = &[
         shapes: &[of(&[], SORT, Operands::Any)],
     },
     Uses {
-        names: &["uniq"],
+        names: &["uniq", "guniq"],
         because: "its second file is overwritten",
         shapes: &[of(&[], UNIQ, Operands::AtMost(1))],
     },
@@ -90,8 +90,8 @@ pub(super) const USES: &[Uses] = &[
     },
     Uses {
         names: &["split", "gsplit"],
-        because: "with `--filter` it runs programs",
-        shapes: &[of(&[], SPLIT, Operands::Any)],
+        because: "with `--filter` it runs programs, and with a second operand it overwrites files anywhere",
+        shapes: &[of(&[], SPLIT, Operands::AtMost(1))],
     },
     Uses {
         names: &["install", "ginstall"],

@@ -7,6 +7,8 @@ mod builders;
 mod files;
 mod git;
 mod network;
+mod others;
+mod system;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -59,7 +61,8 @@ struct Checked {
     is_harmless: fn(&[String]) -> bool,
 }
 
-const TABLES: [&[Uses]; 4] = [git::USES, files::USES, network::USES, builders::USES];
+const TABLES: [&[Uses]; 6] =
+    [git::USES, files::USES, network::USES, builders::USES, others::USES, system::USES];
 const CHECKED: &[Checked] = &[
     Checked {
         names: &["find", "gfind", "bfs"],
@@ -76,6 +79,35 @@ const CHECKED: &[Checked] = &[
         because: "unless it only lists, it can run programs and overwrite files",
         is_harmless: files::is_harmless_tar,
     },
+    Checked {
+        names: &[
+            "convert",
+            "magick",
+            "identify",
+            "mogrify",
+            "composite",
+            "montage",
+            "compare",
+            "display",
+            "import",
+            "animate",
+            "stream",
+            "sox",
+            "soxi",
+            "play",
+            "rec",
+        ],
+        because: "some names of files make it run programs, load code or read scripts",
+        is_harmless: others::are_plain_files,
+    },
+];
+
+/// Programs of which the version can be asked anywhere. Others read files of the folder even then, and let them choose
+/// what runs: `mvn`, `yarn`, `cargo` where it is a proxy.
+const VERSIONED: &[&str] = &[
+    "python", "node", "nodejs", "ruby", "perl", "php", "java", "bash", "zsh", "git", "make", "gcc",
+    "g++", "clang", "cmake", "tar", "curl", "wget", "docker", "podman", "sed", "find", "sort",
+    "rsync", "less", "npm", "rg", "fd",
 ];
 
 /// What else a program can do.
@@ -104,7 +136,7 @@ pub(crate) fn uncovered(
     is_for_folder: bool,
 ) -> Option<Because> {
     let (word, arguments) = words.split_first()?;
-    if matches!(arguments, [only] if only == "--version") && can_say_version(kind) {
+    if matches!(arguments, [only] if only == "--version") && can_say_version(word, program) {
         return None;
     }
     if let Kind::Wrapper(wrapper) = kind
@@ -189,8 +221,15 @@ impl Known {
     }
 }
 
-fn can_say_version(kind: Kind) -> bool {
-    !matches!(kind, Kind::Carrier | Kind::Wrapper(_) | Kind::Privilege | Kind::MultiCall)
+/// Whether a program says its version before it looks at anything else, by each name that means something.
+fn can_say_version(word: &str, program: &Executable) -> bool {
+    kinds::names(word, Some(program)).iter().all(|name| {
+        let lower = name.to_ascii_lowercase();
+        let is_known = |form: &&str| KNOWN.contains_key(form);
+        kinds::forms(&lower).iter().any(|form| VERSIONED.contains(form))
+            || (kinds::kind_of(name, None).is_ordinary()
+                && !kinds::forms(&lower).iter().any(is_known))
+    })
 }
 
 impl Shape {

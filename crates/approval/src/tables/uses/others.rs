@@ -1,0 +1,117 @@
+//! Programs that few think of as starting others or writing where nobody would look.
+
+use super::{Operands, Shape, Uses};
+use crate::tables::options::{NONE, Options};
+
+const fn of(options: Options, operands: Operands) -> Shape {
+    Shape { first: &[], options, operands, is_for_folder: false }
+}
+
+/// Comparing three files. Not `--diff-program`.
+const DIFF3: Options = Options { letters: "aAeEimTxX3", valued: "L", ..NONE };
+/// Comparing side by side. Not `-o`, which starts an editor, nor `--diff-program`.
+const SDIFF: Options = Options { letters: "siEbWBaltdH", valued: "wI", ..NONE };
+const ICONV: Options = Options {
+    letters: "cls",
+    valued: "ft",
+    words: &["--list", "--silent"],
+    valued_words: &["--from-code", "--to-code"],
+    ..NONE
+};
+/// Showing bytes. Not `-r`.
+const XXD: Options = Options { letters: "abCeEipu", valued: "cglnos", ..NONE };
+const TREE: Options = Options {
+    letters: "adfilxphDFrtcUsugnCAJXvNQ",
+    valued: "LPI",
+    words: &["--noreport", "--dirsfirst", "--gitignore", "--prune"],
+    ..NONE
+};
+const CSPLIT: Options = Options { letters: "ksz", valued: "bn", ..NONE };
+const XMLLINT: Options = Options {
+    words: &["--noout", "--format", "--nonet", "--html", "--recover"],
+    valued_words: &["--xpath"],
+    ..NONE
+};
+
+/// Whether words name files and nothing that is run, loaded or read as words.
+pub(super) fn are_plain_files(arguments: &[String]) -> bool {
+    !arguments.iter().any(|word| {
+        word.contains(['|', ':'])
+            || word.starts_with('@')
+            || matches!(word.as_str(), "-process" | "-script" | "--effects-file")
+    })
+}
+
+pub(super) const USES: &[Uses] = &[
+    Uses {
+        names: &["diff3"],
+        because: "with other options it runs programs",
+        shapes: &[of(DIFF3, Operands::Any)],
+    },
+    Uses {
+        names: &["sdiff"],
+        because: "with other options it runs programs and overwrites files",
+        shapes: &[of(SDIFF, Operands::Any)],
+    },
+    Uses {
+        names: &["iconv"],
+        because: "with other options it overwrites files",
+        shapes: &[of(ICONV, Operands::Any)],
+    },
+    Uses {
+        names: &["xxd"],
+        because: "its second file is overwritten",
+        shapes: &[of(XXD, Operands::AtMost(1))],
+    },
+    Uses {
+        names: &["tree"],
+        because: "with other options it overwrites files",
+        shapes: &[of(TREE, Operands::Any)],
+    },
+    Uses {
+        names: &["csplit", "gcsplit"],
+        because: "with other options it overwrites files anywhere",
+        shapes: &[of(CSPLIT, Operands::Any)],
+    },
+    Uses {
+        names: &["xmllint"],
+        because: "with other options it takes commands and overwrites files",
+        shapes: &[of(XMLLINT, Operands::Any)],
+    },
+    Uses {
+        names: &[
+            "gpg",
+            "gpg2",
+            "gpgsm",
+            "gpgconf",
+            "gpgv",
+            "gpg-connect-agent",
+            "age",
+            "pass",
+            "gopass",
+            "yt-dlp",
+            "youtube-dl",
+            "gallery-dl",
+            "tcpdump",
+            "tshark",
+            "wireshark",
+            "dumpcap",
+            "ctags",
+            "sendmail",
+            "msmtp",
+            "protoc",
+            "bison",
+            "yacc",
+            "flex",
+            "hugo",
+            "jekyll",
+            "git-shell",
+            "git-upload-pack",
+            "git-receive-pack",
+            "git-upload-archive",
+            "scalar",
+        ],
+        because: "its options can run programs, load code or overwrite files",
+        shapes: &[],
+    },
+];

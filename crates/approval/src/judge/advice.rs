@@ -1,15 +1,17 @@
 //! What an entry is worth, for whoever makes it.
 
-use super::entries;
+use super::paths::has_wildcards;
+use super::{entries, patterns};
 use crate::facts::Executable;
 use crate::policy::Entry;
 use crate::tables::{self, Because};
 
 impl Entry {
-    /// Whether its arguments can be compared with anything. If not, it covers nothing.
+    /// Whether its pattern and its arguments can be compared with anything. If not, it covers nothing.
     #[must_use]
     pub fn is_readable(&self) -> bool {
-        self.arguments.as_deref().is_none_or(|text| entries::read(text).is_some())
+        let has_pattern = !has_wildcards(&self.pattern) || entries::glob(&self.pattern).is_some();
+        has_pattern && self.arguments.as_deref().is_none_or(|text| patterns::read(text).is_some())
     }
 
     /// Why it covers only some uses of a program; none if it covers all, or says itself which.

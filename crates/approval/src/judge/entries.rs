@@ -1,45 +1,74 @@
 //! Entries of the list: which of them match a program, and how nearly.
 
 use std::cell::OnceCell;
-use std::path::Path;
-
-use regex_lite::{Regex, RegexBuilder};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use super::found::{Found, Machine};
-use super::paths::{has_wildcards, is_name_like, is_path_like, normal};
+use super::paths::{Budget, Glob, has_wildcards, normal};
+use super::patterns::Patterns;
 use super::program::{Invocation, is_left_alone, is_taken_by_name};
 use crate::facts::Executable;
 use crate::policy::{Entry, Policy};
 use crate::show::brief;
-use crate::tables;
 
-/// Most memory that a pattern of arguments may take.
-const MAX_PATTERN_BYTES: usize = 1 << 20;
-/// Longest pattern of arguments.
-const MAX_PATTERN_LENGTH: usize = 4096;
-/// Longest arguments that are compared with a pattern.
-const MAX_ARGUMENTS: usize = 16 << 10;
+/// Most steps that comparing patterns of names and paths may take, for one verdict.
+const MAX_STEPS: usize = 4 << 20;
 
 /// The entries of a policy, with patterns read when they are first needed.
 pub(super) struct Entries<'a> {
     policy: &'a Policy,
     machine: &'a Machine<'a>,
-    patterns: Vec<OnceCell<Option<Regex>>>,
+    /// Those with a bare name and nothing that stands for others, by that.
+    names: HashMap<&'a str, Vec<usize>>,
+    /// Those with a path and nothing that stands for others, by that and by where it leads.
+    paths: OnceCell<HashMap<PathBuf, Vec<usize>>>,
+    /// Those with signs that stand for others.
+    globs: Vec<(usize, Glob)>,
+    steps: Budget,
+    patterns: Patterns,
 }
 
-/// How an entry stands to a program.
-enum Match {
-    /// It covers it.
-    Covers,
-    /// It would, were it not for this.
-    Nearly(String),
-    /// It is about something else.
-    Not,
+/// What keeps an entry from covering a program that it is about.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Lack {
+    /// The program is not what its name says.
+    Name,
+    /// Commands, or other people, could have written the program.
+    Others,
+    /// The entry names a link.
+    Link,
+    /// It is for another folder.
+    Folder,
+    /// It does not cover such a use.
+    Use,
+    /// Its pattern for arguments cannot be read.
+    Unreadable,
+    /// The arguments are others.
+    Arguments,
 }
 
 impl<'a> Entries<'a> {
     pub(super) fn new(policy: &'a Policy, machine: &'a Machine<'a>) -> Self {
-        Self { policy, machine, patterns: policy.entries.iter().map(|_| OnceCell::new()).collect() }
+        let mut names: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut globs = Vec::new();
+        for (place, entry) in policy.entries.iter().enumerate() {
+            if has_wildcards(&entry.pattern) {
+                globs.extend(glob(&entry.pattern).map(|glob| (place, glob)));
+            } else if !entry.pattern.contains('/') {
+                names.entry(&entry.pattern).or_default().push(place);
+            }
+        }
+        Self {
+            policy,
+            machine,
+            names,
+            paths: OnceCell::new(),
+            globs,
+            steps: Budget::new(MAX_STEPS),
+            patterns: Patterns::new(policy.entries.len()),
+        }
     }
 
     /// The entry that covers a program.
@@ -56,140 +85,175 @@ impl<'a> Entries<'a> {
         let mut nearly = None;
         for (place, lack) in about {
             let entry = &self.policy.entries[*place];
-            let lack = match lack {
-                Some(lack) => Some(lack.clone()),
-                None => self.compare(*place, entry, invocation),
-            };
-            match lack {
+            match lack.or_else(|| self.compare(*place, entry, invocation)) {
                 None => return Ok(entry),
-                Some(lack) => nearly = nearly.or(Some(lack)),
+                Some(lack) => nearly = nearly.or(Some((lack, entry))),
             }
         }
-        Err(nearly)
+        let told = |(lack, entry)| invocation.told(|| self.words(lack, entry, invocation));
+        Err(nearly.map(told))
+    }
+
+    /// Whether comparing took too long, so that some entries were not looked at.
+    pub(super) fn is_spent(&self) -> bool {
+        self.steps.is_spent() || self.patterns.is_spent()
     }
 
     /// Entries that are about a program, whatever its arguments are, and what keeps them from counting.
-    fn about(&self, word: &str, found: &Found) -> Vec<(usize, Option<String>)> {
-        let entries = self.policy.entries.iter().enumerate();
-        let about = entries.map(|(place, entry)| (place, self.is_about(entry, word, found)));
+    fn about(&self, word: &str, found: &Found) -> Vec<(usize, Option<Lack>)> {
+        let real = &found.program.file.real;
+        let paths = self.paths.get_or_init(|| self.paths());
+        let named = self.names.get(word).into_iter().chain(paths.get(real)).flatten().copied();
+        let mut places: Vec<usize> = named.collect();
+        let is_bare = !word.contains('/');
+        let word_signs: Vec<char> = word.chars().collect();
+        let path_signs: Vec<char> =
+            real.to_str().map(|path| path.chars().collect()).unwrap_or_default();
+        for (place, glob) in &self.globs {
+            let is_path = self.policy.entries[*place].pattern.contains('/');
+            let signs = if is_path { &path_signs } else { &word_signs };
+            if (is_path || is_bare) && glob.is_like(signs, &self.steps) {
+                places.push(*place);
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        let is_named = is_taken_by_name(&found.program, self.policy).is_ok();
+        let is_alone = is_left_alone(&found.program, self.policy).is_ok();
+        let mut about = Vec::new();
+        for place in places {
+            let pattern = self.policy.entries[place].pattern.as_str();
+            let lack = if !pattern.contains('/') {
+                (!is_named).then_some(Lack::Name)
+            } else if has_wildcards(pattern) {
+                (!is_alone).then_some(Lack::Others)
+            } else {
+                match self.leads_to(&normal(Path::new(pattern)), &found.program) {
+                    Some(lack) => lack.or((!is_alone).then_some(Lack::Others)),
+                    None => continue,
+                }
+            };
+            about.push((place, lack));
+        }
         about
-            .filter_map(|(place, about)| match about {
-                Match::Covers => Some((place, None)),
-                Match::Nearly(lack) => Some((place, Some(lack))),
-                Match::Not => None,
-            })
-            .collect()
+    }
+
+    /// Entries with a path, by the programs that they may be about.
+    fn paths(&self) -> HashMap<PathBuf, Vec<usize>> {
+        let mut paths: HashMap<PathBuf, Vec<usize>> = HashMap::new();
+        for (place, entry) in self.policy.entries.iter().enumerate() {
+            if has_wildcards(&entry.pattern) || !entry.pattern.contains('/') {
+                continue;
+            }
+            let path = normal(Path::new(&entry.pattern));
+            let real = self.at(&path).map(|found| found.program.file.real.clone());
+            for path in real.into_iter().chain([path]) {
+                paths.entry(path).or_default().push(place);
+            }
+        }
+        paths
     }
 
     /// What an entry about a program lacks to cover it.
-    fn compare(&self, place: usize, entry: &Entry, invocation: &Invocation<'_>) -> Option<String> {
+    fn compare(&self, place: usize, entry: &Entry, invocation: &Invocation<'_>) -> Option<Lack> {
         if let Some(folder) = &entry.directory
             && !self.is_in(invocation.directory, folder)
         {
-            let (pattern, folder) = (brief(&entry.pattern), brief(&folder.to_string_lossy()));
-            return Some(format!("the entry `{pattern}` is for `{folder}` alone"));
+            return Some(Lack::Folder);
         }
         let Some(arguments) = &entry.arguments else {
-            let found = invocation.found;
-            let is_for_folder = entry.directory.is_some();
-            let because =
-                tables::uncovered(invocation.words, (&found.program, found.kind), is_for_folder)?;
-            return Some(format!(
-                "`{}` is not covered by the entry `{}`: {}; it needs an entry with `--args`",
-                invocation.brief(),
-                brief(&entry.pattern),
-                because.about(&brief(&invocation.words[0])),
-            ));
+            return invocation.is_uncovered(entry.directory.is_some()).then_some(Lack::Use);
         };
-        let Some(regex) = self.pattern(place, arguments) else {
-            return Some(format!(
-                "the entry `{}` matches nothing: `{}` is not a valid pattern for arguments",
-                brief(&entry.pattern),
-                brief(arguments)
-            ));
-        };
-        let given = invocation.arguments();
-        let is_match = given.len() <= MAX_ARGUMENTS && regex.is_match(given);
-        (!is_match).then(|| {
-            format!(
-                "`{}` is not covered by the entry `{}`: its arguments must be like `{}`",
-                invocation.brief(),
-                brief(&entry.pattern),
-                brief(arguments)
-            )
-        })
+        match self.patterns.is_match(place, arguments, invocation.arguments()) {
+            None => Some(Lack::Unreadable),
+            Some(false) => Some(Lack::Arguments),
+            Some(true) => None,
+        }
     }
 
-    /// Whether an entry is about a program, whatever its arguments are.
-    fn is_about(&self, entry: &Entry, word: &str, found: &Found) -> Match {
-        let program = &found.program;
-        let is = |is_it: bool| if is_it { Match::Covers } else { Match::Not };
-        if !entry.pattern.contains('/') {
-            if word.contains('/') || !is_name_like(&entry.pattern, word) {
-                return Match::Not;
+    /// What an entry lacks, for a person.
+    fn words(&self, lack: Lack, entry: &Entry, invocation: &Invocation<'_>) -> String {
+        let program = &invocation.found.program;
+        let word = || brief(&invocation.words[0]);
+        let real = || brief(&program.file.real.to_string_lossy());
+        let pattern = brief(&entry.pattern);
+        let arguments = || brief(entry.arguments.as_deref().unwrap_or_default());
+        match lack {
+            Lack::Name => {
+                let because = is_taken_by_name(program, self.policy).err().unwrap_or_default();
+                format!("`{}` {because}", word())
             }
-            return match is_taken_by_name(program, self.policy) {
-                Ok(()) => Match::Covers,
-                Err(because) => Match::Nearly(format!("`{}` {because}", brief(word))),
-            };
-        }
-        let path = normal(Path::new(&entry.pattern));
-        let by_path = if has_wildcards(&entry.pattern) {
-            is(is_path_like(&entry.pattern, &program.file.real))
-        } else if path == program.file.real {
-            is(true)
-        } else {
-            self.is_link_to(&path, program)
-        };
-        match (by_path, is_left_alone(program, self.policy)) {
-            (Match::Covers, Err(because)) => Match::Nearly(format!("`{}` {because}", brief(word))),
-            (by_path, _) => by_path,
+            Lack::Others => {
+                let because = is_left_alone(program, self.policy).err().unwrap_or_default();
+                format!("`{}` {because}", word())
+            }
+            Lack::Link => {
+                let path = normal(Path::new(&entry.pattern));
+                format!(
+                    "the entry `{}` is a link; the program is `{}`, which an entry must name",
+                    brief(&path.to_string_lossy()),
+                    real()
+                )
+            }
+            Lack::Folder => {
+                let folder = entry.directory.as_deref().unwrap_or(Path::new(""));
+                let folder = brief(&folder.to_string_lossy());
+                format!("the entry `{pattern}` is for `{folder}` alone")
+            }
+            Lack::Use => {
+                let because = invocation.uncovered(entry.directory.is_some());
+                format!(
+                    "`{}` is not covered by the entry `{pattern}`: {}; it needs an entry with `--args`",
+                    invocation.brief(),
+                    because.map(|because| because.about(&word())).unwrap_or_default(),
+                )
+            }
+            Lack::Unreadable => format!(
+                "the entry `{pattern}` matches nothing: `{}` is not a valid pattern for arguments",
+                arguments()
+            ),
+            Lack::Arguments => format!(
+                "`{}` is not covered by the entry `{pattern}`: its arguments must be like `{}`",
+                invocation.brief(),
+                arguments()
+            ),
         }
     }
 
-    /// Whether the path of an entry is a link to a program that may be followed: one that lies where programs are
-    /// taken for what they are called, and leads to such a place.
-    fn is_link_to(&self, path: &Path, program: &Executable) -> Match {
+    /// Whether a path of an entry is that of a program, or a link to it; and if it is, what it lacks. A link may be
+    /// followed that lies where programs are taken for what they are called, and leads to such a place.
+    fn leads_to(&self, path: &Path, program: &Executable) -> Option<Option<Lack>> {
         let real = &program.file.real;
-        let found = path
-            .to_str()
-            .filter(|_| path.is_absolute())
-            .and_then(|path| self.machine.program(Path::new("/"), path));
-        let Some(found) = found.filter(|found| found.program.file == program.file) else {
-            return Match::Not;
-        };
-        let found = &found.program;
+        if path == real {
+            return Some(None);
+        }
+        let found = self.at(path).filter(|found| found.program.file == program.file)?;
         let is_trusted = |path: &Path| {
             path.parent().is_some_and(|parent| {
                 self.policy.trusted_folders.iter().any(|folder| folder == parent)
             })
         };
-        if is_trusted(&found.path) && is_trusted(real) && !found.is_replaceable {
-            return Match::Covers;
-        }
-        Match::Nearly(format!(
-            "the entry `{}` is a link; the program is `{}`, which an entry must name",
-            brief(&path.to_string_lossy()),
-            brief(&real.to_string_lossy())
-        ))
+        let link = &found.program;
+        let is_followed = is_trusted(&link.path) && is_trusted(real) && !link.is_replaceable;
+        Some((!is_followed).then_some(Lack::Link))
+    }
+
+    /// The program that an absolute path leads to.
+    fn at(&self, path: &Path) -> Option<Rc<Found>> {
+        let text = path.to_str().filter(|_| path.is_absolute())?;
+        self.machine.program(Path::new("/"), text)
     }
 
     fn is_in(&self, directory: &Path, folder: &Path) -> bool {
         folder.is_absolute()
             && self.machine.folder(folder).is_some_and(|folder| directory.starts_with(folder.real))
     }
-
-    fn pattern(&self, place: usize, text: &str) -> Option<&Regex> {
-        self.patterns.get(place)?.get_or_init(|| read(text)).as_ref()
-    }
 }
 
-/// A pattern for all the arguments. It must be one by itself, so that no sign in it ends the group around it.
-pub(super) fn read(text: &str) -> Option<Regex> {
-    if text.len() > MAX_PATTERN_LENGTH {
-        return None;
+/// The pattern of an entry with signs that stand for others; none if it is too large to be compared.
+pub(super) fn glob(pattern: &str) -> Option<Glob> {
+    if !pattern.contains('/') {
+        return Glob::new(pattern, false);
     }
-    let limited = |text: &str| RegexBuilder::new(text).size_limit(MAX_PATTERN_BYTES).build().ok();
-    limited(text)?;
-    limited(&format!(r"\A(?:{text})\z"))
+    Glob::new(normal(Path::new(pattern)).to_str()?, true)
 }

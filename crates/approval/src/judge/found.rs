@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use super::entries::Lack;
 use crate::facts::{Executable, Facts, FileFact};
 use crate::tables::{self, Kind};
 
@@ -16,7 +17,7 @@ pub(super) struct Found {
     /// What kind of program it is.
     pub(super) kind: Kind,
     /// Entries that are about it, by their places, and what keeps each from counting.
-    pub(super) entries: OnceCell<Vec<(usize, Option<String>)>>,
+    pub(super) entries: OnceCell<Vec<(usize, Option<Lack>)>>,
 }
 
 /// What was answered to each question; none where nothing is.

@@ -74,6 +74,10 @@ impl Looked {
         if look.problems.missed > 0 && look.programs.iter().all(|judged| judged.basis.is_some()) {
             look.is_complete = false;
         }
+        if look.problems.missed > 0 && look.entries.is_spent() {
+            let words = "comparing it with all entries would take too long";
+            look.problems.misses.insert(0, words.to_owned());
+        }
         let Look { problems, programs, offers, is_complete, .. } = look;
         let approved = directory.filter(|_| is_complete).map(|directory| Approved {
             plan: plan.clone(),
@@ -194,7 +198,8 @@ impl Look<'_> {
         if tables::is_ordered_by_folder(&words[0], &found.program) {
             self.ordered.push(self.programs.len());
         }
-        let invocation = Invocation::new(words, found, &judged.directory.real);
+        let mut invocation = Invocation::new(words, found, &judged.directory.real);
+        invocation.is_told = self.problems.has_room();
         program::basis(&invocation, &self.entries, self.policy)
     }
 

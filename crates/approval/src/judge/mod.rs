@@ -10,6 +10,7 @@ mod found;
 mod look;
 mod offer;
 mod paths;
+mod patterns;
 mod program;
 mod surroundings;
 

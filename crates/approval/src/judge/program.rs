@@ -11,7 +11,7 @@ use crate::facts::{Executable, FileFact};
 use crate::parse::{MAX_VARIABLES, quote};
 use crate::policy::Policy;
 use crate::show::brief;
-use crate::tables::{self, Fault, Inner, Kind};
+use crate::tables::{self, Because, Fault, Inner, Kind};
 use crate::verdict::Basis;
 
 /// Most programs that start each other.
@@ -29,7 +29,10 @@ pub(super) struct Invocation<'a> {
     pub(super) found: &'a Found,
     /// Its folder, with all links followed.
     pub(super) directory: &'a Path,
+    /// Whether anybody is told why it is not allowed.
+    pub(super) is_told: bool,
     arguments: OnceCell<String>,
+    uncovered: [OnceCell<bool>; 2],
 }
 
 /// What a program comes to when wrappers are taken off.
@@ -47,7 +50,13 @@ pub(super) struct Unwrapped {
 
 impl<'a> Invocation<'a> {
     pub(super) fn new(words: &'a [String], found: &'a Found, directory: &'a Path) -> Self {
-        Self { words, found, directory, arguments: OnceCell::new() }
+        let uncovered = [OnceCell::new(), OnceCell::new()];
+        Self { words, found, directory, is_told: true, arguments: OnceCell::new(), uncovered }
+    }
+
+    /// Words about it, if anybody is told.
+    pub(super) fn told(&self, words: impl FnOnce() -> String) -> String {
+        if self.is_told { words() } else { String::new() }
     }
 
     /// Its arguments, written as for a shell.
@@ -55,6 +64,18 @@ impl<'a> Invocation<'a> {
         self.arguments.get_or_init(|| {
             self.words[1..].iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
         })
+    }
+
+    /// Why an entry without arguments does not cover it.
+    pub(super) fn uncovered(&self, is_for_folder: bool) -> Option<Because> {
+        let program = (&self.found.program, self.found.kind);
+        tables::uncovered(self.words, program, is_for_folder)
+    }
+
+    /// Whether an entry without arguments does not cover it.
+    pub(super) fn is_uncovered(&self, is_for_folder: bool) -> bool {
+        let known = &self.uncovered[usize::from(is_for_folder)];
+        *known.get_or_init(|| self.uncovered(is_for_folder).is_some())
     }
 
     /// It as part of a sentence: its beginning.
@@ -182,7 +203,7 @@ pub(super) fn basis(
         Some(Err(reason)) => fault = fault.or(Some(reason)),
         None => {}
     }
-    Err(nearly.or(fault).unwrap_or_else(|| unknown(invocation)))
+    Err(nearly.or(fault).unwrap_or_else(|| invocation.told(|| unknown(invocation))))
 }
 
 /// Whether a program is one of the filters that may be used, with arguments of a filter.

@@ -37,9 +37,14 @@ impl Problems {
 
     pub(super) fn miss(&mut self, words: impl FnOnce() -> String) {
         self.missed += 1;
-        if self.misses.len() < MAX_WORDS {
+        if self.has_room() {
             self.misses.push(words());
         }
+    }
+
+    /// Whether what is missing next is put into words. Once it is not, nothing is.
+    pub(super) fn has_room(&self) -> bool {
+        self.misses.len() < MAX_WORDS
     }
 
     /// What is missing so far, to come back to.

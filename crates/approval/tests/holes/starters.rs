@@ -21,6 +21,7 @@ fn a_bare_name_covers_no_option_that_starts_a_program() {
         "tcpdump -z ./x",
         "yt-dlp --exec ./x a",
         "xmllint --shell a",
+        "xmllint -- --shell a",
         "gpg --photo-viewer ./x a",
     ]);
     assert_covered(&[

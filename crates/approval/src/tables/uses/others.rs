@@ -33,6 +33,11 @@ const XMLLINT: Options = Options {
     ..NONE
 };
 
+/// For a program that may not end its options at two dashes.
+fn is_no_option(word: &str) -> bool {
+    !word.starts_with('-')
+}
+
 /// Whether words name files and nothing that is run, loaded or read as words.
 pub(super) fn are_plain_files(arguments: &[String]) -> bool {
     !arguments.iter().any(|word| {
@@ -76,7 +81,7 @@ pub(super) const USES: &[Uses] = &[
     Uses {
         names: &["xmllint"],
         because: "with other options it takes commands and overwrites files",
-        shapes: &[of(XMLLINT, Operands::Any)],
+        shapes: &[of(XMLLINT, Operands::Like(is_no_option))],
     },
     Uses {
         names: &[

@@ -10,8 +10,14 @@ impl Entry {
     /// Whether its pattern and its arguments can be compared with anything. If not, it covers nothing.
     #[must_use]
     pub fn is_readable(&self) -> bool {
-        let has_pattern = !has_wildcards(&self.pattern) || entries::glob(&self.pattern).is_some();
-        has_pattern && self.arguments.as_deref().is_none_or(|text| patterns::read(text).is_some())
+        !self.is_too_wild()
+            && self.arguments.as_deref().is_none_or(|text| patterns::read(text).is_some())
+    }
+
+    /// Whether its pattern is too long, or has too many signs that stand for others, to be compared with anything.
+    #[must_use]
+    pub fn is_too_wild(&self) -> bool {
+        has_wildcards(&self.pattern) && entries::glob(&self.pattern).is_none()
     }
 
     /// Why it covers only some uses of a program; none if it covers all, or says itself which.

@@ -11,7 +11,7 @@ const MAX_LENGTH: usize = 1024;
 /// Longest arguments that are compared with a pattern.
 const MAX_ARGUMENTS: usize = 4 << 10;
 /// How much memory patterns take, and what comparing a byte with such a pattern costs. Larger ones are not read.
-const SIZES: &[(usize, usize)] = &[(4 << 10, 1), (16 << 10, 4), (64 << 10, 16)];
+const SIZES: &[(usize, usize)] = &[(1 << 10, 1), (4 << 10, 4), (16 << 10, 16), (64 << 10, 64)];
 /// What comparing may cost, for one verdict.
 const MAX_COST: usize = 512 << 10;
 

@@ -79,7 +79,7 @@ impl Facts for Anywhere {
     }
 }
 
-/// A policy with a hundred entries, the last of which are those that count.
+/// A policy with some hundred entries, the last of which are those that count. Some are made to take long.
 fn policy() -> Policy {
     let entry = |pattern: String, arguments: Option<&str>| Entry {
         id: pattern.clone(),
@@ -93,6 +93,10 @@ fn policy() -> Policy {
             [entry(path, None), entry(format!("tool-{number}"), Some("(a|b)+"))]
         })
         .collect();
+    entries.extend(
+        (0..60).map(|least| entry("grep".to_owned(), Some(&format!("([0-9 a]*a){{{least},60}}x")))),
+    );
+    entries.extend((0..60).map(|number| entry(format!("/**{}*{number}b", "*a".repeat(12)), None)));
     entries.extend(["ls", "sort"].map(|name| entry(name.to_owned(), None)));
     Policy {
         rules: Rules { mode: Mode::Allowlist, ask: Ask::OnMiss, fallback: Mode::Deny },
@@ -125,6 +129,9 @@ fn shapes() -> Vec<Shape> {
         shape("escapes", filled("ls ", "\\ "), true),
         shape("programs in pipelines", filled("", &pipeline), true),
         shape("folders", filled("", &folders), true),
+        shape("variables", filled("", &format!("{}ls;", "V=1 ".repeat(64))), true),
+        shape("long names", filled("", &format!("{}b;", "a".repeat(200))), true),
+        shape("patterns of arguments", filled("", &format!("grep {};", "a".repeat(400))), true),
         shape("redirections", filled("ls ", "2>&1 >file-12345 "), true),
         shape("refused at its end", filled("ls ", "word 'quoted' ") + "$(x)", false),
     ]

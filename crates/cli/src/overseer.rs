@@ -64,6 +64,11 @@ impl Overseer {
             let arguments = arguments.filter(|it| !it.is_empty()).map(str::to_owned);
             let (id, pattern) = (format!("{YES_TO}:{number}"), context.program_pattern(program)?);
             let entry = Entry { id, pattern, arguments, directory: None };
+            if entry.is_too_wild() {
+                return Err(Failure::usage(format!(
+                    "`--yes-to {text}`: the program has too many wildcards, or is too long"
+                )));
+            }
             if !entry.is_readable() {
                 return Err(Failure::usage(format!(
                     "`--yes-to {text}`: what follows the program is no regular expression"

@@ -144,12 +144,16 @@ impl Bench {
 
     fn run(&self, command: Command) -> Seen {
         let path = std::env::join_paths(&self.machine.path).unwrap();
-        let environment = vec![
+        let mut environment = vec![
             ("PATH".into(), path),
             ("LC_ALL".into(), "C.UTF-8".into()),
             ("x".into(), "expanded".into()),
             (recorder::LOG.into(), self.log().into()),
         ];
+        // Every program of a plan has these, so that nothing waits for orders on a terminal.
+        let quiet =
+            [("GIT_PAGER", "cat"), ("LESSSECURE", "1"), ("MANPAGER", "cat"), ("PAGER", "cat")];
+        environment.extend(quiet.map(|(name, value)| (name.into(), value.into())));
         let program = Program { command, environment, directory: self.start() };
         let limits = Limits { wall: Duration::from_secs(60), ..Limits::default() };
         let job = Job { program, policy: Policy::deny_all(Level::None), limits };

@@ -29,7 +29,7 @@ const KNOWN: &[&str] = &[
     "bad && cd sub || ok",
     "bad; cd sub && ok; cd deep; ok; cd ../..; ok",
     "bad7; cd sub",
-    "cd -- -d && ok; cd ..; ./own a",
+    "cd -- -d && ok; cd ..; ok a",
     "ok a$ $ \"b$\" \"$ \" $|ok2 $;bad $&&ok",
     "ok 2>&1 >file | ok2 2>new 1>&2",
     "ok >new 2>&1 | ok2 2>&1 >file",

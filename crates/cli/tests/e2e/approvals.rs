@@ -156,6 +156,7 @@ fn who_adds_a_program_that_can_do_more_than_it_seems_is_told() {
     assert_snapshot!(added(&["no-such-program"]), @"0 | allowed no-such-program as --[ID]-- | note: there is no program `no-such-program` here yet");
     assert_snapshot!(added(&["/opt/*/bin/tool"]), @"0 | allowed /opt/*/bin/tool as --[ID]-- |");
     assert_snapshot!(added(&["ls", "--args", "a("]), @"2 |  | error: `a(` is no regular expression, or too large / hint: for example `status( --short)?`; it must match all arguments together");
+    assert_snapshot!(added(&[&"*a".repeat(17)]), @"2 |  | error: `*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a` has too many wildcards, or is too long");
     assert_snapshot!(added(&["ls", "--args", "a)|(b"]), @"2 |  | error: `a)|(b` is no regular expression, or too large / hint: for example `status( --short)?`; it must match all arguments together");
 }
 

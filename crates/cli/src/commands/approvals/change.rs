@@ -19,6 +19,10 @@ pub(super) fn add(context: &Context, wanted: &AddArgs) -> Result<u8, Failure> {
     let directory = wanted.dir.as_deref().map(|folder| folder_of(context, folder)).transpose()?;
     let arguments = wanted.args.clone();
     let entry = Entry { id: String::new(), pattern, arguments, directory };
+    if entry.is_too_wild() {
+        let pattern = plain(&wanted.pattern);
+        return Err(Failure::usage(format!("`{pattern}` has too many wildcards, or is too long")));
+    }
     if !entry.is_readable() {
         let arguments = wanted.args.as_deref().unwrap_or_default();
         return Err(Failure::usage(format!(

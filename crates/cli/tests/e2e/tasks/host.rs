@@ -90,8 +90,8 @@ fn a_person_is_asked_and_what_is_allowed_for_good_is_not_asked_again() {
       file  /usr/bin/uname
       file  /usr/bin/head
       why   nobody allowed `uname`
-      [a]   keeps, for `default`: `uname -s` in [HOME]/.metier/workspace, while /usr/bin/uname has the same co
-            ntent
+      [a]   keeps `uname -s` for agent default, in [HOME]/.metier/workspace, as long as /usr/bin/uname is not
+            changed
     [o]nce, [a]lways or [d]eny? a
     approval: allowed for good
     ran uname -s | head -1 · exit 0 · [TIME]
@@ -100,8 +100,8 @@ fn a_person_is_asked_and_what_is_allowed_for_good_is_not_asked_again() {
       in    [HOME]/.metier/workspace
       file  /usr/bin/touch
       why   nobody allowed `touch`
-      [a]   keeps, for `default`: `touch made` in [HOME]/.metier/workspace, while /usr/bin/touch has the same
-            content
+      [a]   keeps `touch made` for agent default, in [HOME]/.metier/workspace, as long as /usr/bin/touch is no
+            t changed
     [o]nce, [a]lways or [d]eny? what?
     [o]nce, [a]lways or [d]eny? d
     approval: not allowed

@@ -38,6 +38,7 @@ pub mod texts;
 mod thread;
 pub mod tools;
 pub mod turn;
+pub mod visit;
 
 pub use agent::{Agent, AgentError, AgentSettings, LoadMode, LoadRequest, Outcome, Progress, Task};
 pub use dispatch::Dispatch;

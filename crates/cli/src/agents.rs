@@ -114,7 +114,7 @@ impl Context {
 
     /// Who runs what a model thought of: somebody who confines it, or this machine, where each command is
     /// judged and a person asked.
-    fn model_executor(&self, named: Option<ExecutorName>) -> Result<Executor, Failure> {
+    pub(crate) fn model_executor(&self, named: Option<ExecutorName>) -> Result<Executor, Failure> {
         Ok(match self.executor(named)? {
             Executor::Local(LocalExecutor::Sandbox(firmness)) => {
                 LocalExecutor::Sandbox(Firmness { degrade: false, ..firmness }).into()
@@ -209,7 +209,7 @@ impl Context {
     }
 
     /// Commands that a model may run, by name. A project adds a list of its own to that of the person.
-    fn restriction(&self) -> Restriction {
+    pub(crate) fn restriction(&self) -> Restriction {
         let name = "skill_run.allowed_commands";
         let own = self.settings.list(name).to_vec();
         let others = self.settings.also.get(name).into_iter().flatten();

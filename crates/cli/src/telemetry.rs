@@ -33,6 +33,7 @@ fn name(command: &Command) -> Option<&'static str> {
         | Command::ReadProperties { .. }
         | Command::ToPrompt { .. }
         | Command::Approvals(_)
+        | Command::Mcp(_)
         | Command::Setup(_)
         | Command::Reference { .. } => None,
     }

@@ -42,7 +42,7 @@ pub(super) const HOUSE: &[Crate] = &[
             "net",
         ],
     ),
-    shipped("serve", &["agent"]),
+    shipped("serve", &["agent", "model", "workspace", "skill", "session", "sandbox", "net"]),
     shipped("agent", &["model", "workspace", "skill", "approval", "session", "sandbox", "net"]),
     shipped("model", &["net"]),
     // Everybody makes spans with `tracing`; who sends them is known to the binary alone.

@@ -6,8 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::args::setup::agent_id;
 use crate::args::{
-    ApprovalsArgs, BenchArgs, ChatArgs, DemoArgs, InstallArgs, RunArgs, SessionsArgs, SetupArgs,
-    UsageArgs,
+    ApprovalsArgs, BenchArgs, ChatArgs, DemoArgs, InstallArgs, McpArgs, RunArgs, SessionsArgs,
+    SetupArgs, UsageArgs,
 };
 
 /// A runtime for Agent Skills: find them, judge them, tell a model about them
@@ -72,6 +72,8 @@ pub(crate) enum Command {
     Approvals(ApprovalsArgs),
     /// Run a command of a skill
     Exec(ExecArgs),
+    /// Give skills to another agent, over the Model Context Protocol
+    Mcp(McpArgs),
     /// Print a file of a session, an artifact or a skill
     Read(ReadArgs),
     /// Look at what runs have kept

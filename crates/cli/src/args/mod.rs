@@ -4,6 +4,7 @@ mod agent;
 mod approvals;
 mod bench;
 mod commands;
+mod mcp;
 mod setup;
 
 pub(crate) use agent::{AgentArgs, ChatArgs, RunArgs, SessionsArgs, SessionsCommand, UsageArgs};
@@ -14,4 +15,5 @@ pub(crate) use commands::{
     ExecutorName, LintFormat, ReadArgs, ReferencePage, SkillsArgs, SkillsCommand, SourceArgs,
     TrustArgs,
 };
+pub(crate) use mcp::{McpArgs, ServeArgs};
 pub(crate) use setup::{InstallArgs, SetupArgs, agent_id};

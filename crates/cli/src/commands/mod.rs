@@ -9,6 +9,7 @@ mod demo;
 mod exec;
 mod files;
 mod format;
+mod mcp;
 mod read;
 mod reference;
 mod run;
@@ -48,6 +49,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Demo(arguments) => demo::run(&arguments, context),
         Command::Approvals(arguments) => approvals::run(&arguments, context),
         Command::Exec(arguments) => exec::run(&arguments, context),
+        Command::Mcp(arguments) => mcp::run(&arguments, context),
         Command::Read(arguments) => read::run(&arguments, context),
         Command::Artifacts(arguments) => artifacts::run(&arguments, context),
         Command::Gc { json } => upkeep::gc(context, json),

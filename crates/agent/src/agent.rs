@@ -113,6 +113,8 @@ pub struct Task {
     pub attachments: Vec<Attachment>,
     /// Skills that are loaded without the model asking.
     pub loads: Vec<LoadRequest>,
+    /// The tool that it is for, instead of the model.
+    pub tool: Option<String>,
 }
 
 /// A skill that is loaded without the model asking.

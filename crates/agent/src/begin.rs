@@ -6,10 +6,11 @@ use metier_session::content::{Call, Loaded, UserMessage};
 use metier_session::{BreakCause, Content, Delta, NewEvent, Stub};
 use metier_skill::library::Snapshot;
 use metier_skill::tokens;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::agent::{Agent, AgentError, LoadMode, Task};
 use crate::changes;
+use crate::dispatch;
 use crate::draft::Draft;
 use crate::runner::SYSTEM;
 use crate::shelf::Shelf;
@@ -46,11 +47,12 @@ impl Agent {
         let mut state = thread.state.clone();
         state.apply(&delta);
         let trimmed = self.too_much(thread, &Shelf::read(&state, &self.name), &evicted)?;
+        let tool = task.tool.map(|tool| (dispatch::TOOL.to_owned(), Value::String(tool)));
         let message = UserMessage {
             text: task.text,
             attachments: task.attachments,
             loaded,
-            ..UserMessage::default()
+            extra: tool.into_iter().collect(),
         };
         let mut event =
             NewEvent::new(thread.at.key.user(), Content::User(message)).with_state(delta);

@@ -4,13 +4,15 @@
 //! the same gate as a model's call. The transcript has what was said and what came of it, and no call that
 //! nobody made.
 
-use metier_session::SessionKey;
 use metier_session::content::{Attachment, Call};
+use metier_session::{Content, Event, NewEvent, SessionKey};
 use serde_json::{Value, json};
 
 use crate::agent::{Agent, AgentError, LoadRequest, Outcome, Task, Watcher};
+use crate::runner::INTERRUPTED;
 use crate::spans;
 use crate::stop::Stop;
+use crate::tools::Answer;
 use crate::tools::specs::name;
 use crate::turn::{Ending, last_turn};
 
@@ -72,31 +74,46 @@ impl Agent {
     ) -> Result<Outcome, AgentError> {
         let turn = async {
             let snapshot = self.library.snapshot();
-            let mut thread = self.open(key, &snapshot, watcher).await?;
-            self.close_open_calls(&mut thread).await?;
             // What is hidden from models can only be used once a person has loaded it.
             let entry = snapshot.find(&dispatch.skill);
             let is_hidden = entry.is_some_and(|entry| !entry.manifest.invocation.by_model);
             let load = LoadRequest { skill: dispatch.skill.clone(), ..LoadRequest::default() };
             let loads = is_hidden.then_some(load).into_iter().collect();
             let attachments = dispatch.attachments.clone();
-            let task = Task { text: dispatch.text.clone(), loads, attachments };
-            let message = self.begin(&thread, task, &snapshot)?;
-            thread.append(message).await?;
             let call = dispatch.call();
+            let tool = Some(call.name.clone());
+            let task = Task { text: dispatch.text, loads, attachments, tool };
+            let mut thread = self.begun(key, task, &snapshot, watcher).await?;
             let answer = self.run_dispatched(&mut thread, &call, stop).await?;
-            let fields = [
-                (TOOL, Value::String(call.name)),
-                (ARGUMENTS, Value::String(call.arguments)),
-                (IS_ERROR, Value::Bool(answer.is_error)),
-            ];
             let text = answer.text.clone();
-            let event = self.result(CAUSE, answer, fields);
-            thread.append(vec![event]).await?;
+            thread.append(vec![self.dispatched(call, answer)]).await?;
             let ending = if stop.is_stopped() { Ending::Stopped } else { Ending::Answered };
             let events = last_turn(&thread.events).to_vec();
             Ok(Outcome { ending, text, events })
         };
         spans::turn(self, key, turn).await
+    }
+
+    /// What is written down of what a tool said to a command.
+    fn dispatched(&self, call: Call, answer: Answer) -> NewEvent {
+        let fields = [
+            (TOOL, Value::String(call.name)),
+            (ARGUMENTS, Value::String(call.arguments)),
+            (IS_ERROR, Value::Bool(answer.is_error)),
+        ];
+        self.result(CAUSE, answer, fields)
+    }
+
+    /// What is written down of a command that was under way when the program ended, if the last turn was one.
+    pub(crate) fn cut_off_command(&self, turn: &[Event]) -> Option<NewEvent> {
+        let tool = turn.iter().find_map(|event| match &event.content {
+            Content::User(message) => message.extra.get(TOOL)?.as_str(),
+            _ => None,
+        })?;
+        let has_answer = turn.iter().any(
+            |event| matches!(&event.content, Content::StateUpdate(update) if update.cause == CAUSE),
+        );
+        let call = Call { name: tool.to_owned(), ..Call::default() };
+        (!has_answer).then(|| self.dispatched(call, Answer::error(INTERRUPTED)))
     }
 }

@@ -27,7 +27,7 @@ use crate::turn::{self, Ending, Step, last_turn};
 /// What a model is told before the last request of a turn.
 pub(crate) const LAST_REQUEST: &str = "This turn has no further request after this one. Answer now with what you have; calls are not run any more.";
 /// The answer to a call that was under way when the program ended.
-const INTERRUPTED: &str =
+pub(crate) const INTERRUPTED: &str =
     "This was interrupted, and nobody knows how far it came. Look before you call it again.";
 /// Who says things that neither a person nor the model said.
 pub(crate) const SYSTEM: &str = "system";
@@ -46,11 +46,7 @@ impl Agent {
         stop: &Stop,
     ) -> Result<Outcome, AgentError> {
         let turn = async {
-            let snapshot = self.library.snapshot();
-            let mut thread = self.open(key, &snapshot, watcher).await?;
-            self.close_open_calls(&mut thread).await?;
-            let message = self.begin(&thread, task, &snapshot)?;
-            thread.append(message).await?;
+            let thread = self.begun(key, task, &self.library.snapshot(), watcher).await?;
             self.drive(thread, stop).await
         };
         spans::turn(self, key, turn).await
@@ -69,7 +65,7 @@ impl Agent {
     ) -> Result<Outcome, AgentError> {
         let turn = async {
             let mut thread = self.open(key, &self.library.snapshot(), watcher).await?;
-            self.close_open_calls(&mut thread).await?;
+            self.close_last_turn(&mut thread).await?;
             if let Step::RunCode(_) = turn::next(last_turn(&thread.events), &self.settings.limits) {
                 thread.append(vec![self.code_result(Answer::error(INTERRUPTED))]).await?;
             }
@@ -78,7 +74,22 @@ impl Agent {
         spans::turn(self, key, turn).await
     }
 
-    pub(crate) async fn open(
+    /// A session in which a person has said something, after whatever was under way.
+    pub(crate) async fn begun(
+        &self,
+        key: &SessionKey,
+        task: Task,
+        snapshot: &Snapshot,
+        watcher: Watcher,
+    ) -> Result<Thread, AgentError> {
+        let mut thread = self.open(key, snapshot, watcher).await?;
+        self.close_last_turn(&mut thread).await?;
+        let message = self.begin(&thread, task, snapshot)?;
+        thread.append(message).await?;
+        Ok(thread)
+    }
+
+    async fn open(
         &self,
         key: &SessionKey,
         snapshot: &Snapshot,
@@ -95,8 +106,16 @@ impl Agent {
         Ok(Thread::open(Arc::clone(&self.sessions), key, opening, watcher).await?)
     }
 
+    /// Says of what was under way when the program ended that it was interrupted.
+    async fn close_last_turn(&self, thread: &mut Thread) -> Result<(), AgentError> {
+        if let Some(event) = self.cut_off_command(last_turn(&thread.events)) {
+            thread.append(vec![event]).await?;
+        }
+        self.close_open_calls(thread).await
+    }
+
     /// Answers calls that were under way when the program ended.
-    pub(crate) async fn close_open_calls(&self, thread: &mut Thread) -> Result<(), AgentError> {
+    async fn close_open_calls(&self, thread: &mut Thread) -> Result<(), AgentError> {
         let step = turn::next(last_turn(&thread.events), &self.settings.limits);
         let (Step::RunTools(calls) | Step::RefuseTools(calls, _)) = step else { return Ok(()) };
         let answers = calls.iter().map(|call| (call, Answer::error(INTERRUPTED)));

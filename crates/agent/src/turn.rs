@@ -130,13 +130,14 @@ pub fn next(events: &[Event], limits: &TurnLimits) -> Step {
         turn.used +=
             event.usage.as_ref().map_or(0, |usage| usage.input_tokens + usage.output_tokens);
         match &event.content {
+            Content::User(message) => turn.is_for_tool = message.extra.contains_key(dispatch::TOOL),
             Content::Assistant(message) => turn.reply(message),
             Content::ToolResponse(response) => turn.response(response),
             Content::StateUpdate(update) if update.cause == fence::CAUSE => {
                 turn.ran(update);
             }
             Content::StateUpdate(update) if update.cause == dispatch::CAUSE => {
-                turn.is_dispatched = true;
+                turn.has_answer = true;
             }
             _ => {}
         }
@@ -160,8 +161,10 @@ struct Turn<'a> {
     /// Replies in a row of which no call met a tool.
     unknown: usize,
     met_a_tool: bool,
-    /// Whether what the person said was for a tool, and the tool has answered.
-    is_dispatched: bool,
+    /// Whether what the person said was for a tool.
+    is_for_tool: bool,
+    /// Whether that tool has answered.
+    has_answer: bool,
     /// Whether the code of the last reply was run.
     has_run: bool,
     /// The code that was run last, what came of it, and how often that was so in a row.
@@ -210,8 +213,11 @@ impl<'a> Turn<'a> {
 
     fn next(&self, limits: &TurnLimits) -> Step {
         let Some(reply) = self.reply else {
-            if self.is_dispatched {
+            if self.has_answer {
                 return Step::Done(Ending::Answered);
+            }
+            if self.is_for_tool {
+                return Step::Done(Ending::Stopped);
             }
             return Step::AskModel { is_last: limits.requests <= 1 };
         };

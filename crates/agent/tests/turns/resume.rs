@@ -16,6 +16,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("resume::what_was_loaded_in_the_turn_is_still_loaded", still_loaded),
     ("resume::a_turn_that_is_over_stays_over", over),
     ("resume::code_under_way_is_not_run_again", code_under_way),
+    ("resume::a_command_for_a_tool_under_way_is_not_for_the_model", command_under_way),
     ("code::one_block_is_run_and_its_result_comes_back", one_block),
     ("code::is_not_run_unless_it_is_switched_on", switched_off),
     ("code::of_a_turn_that_is_over_is_not_run_later", switched_on_later),
@@ -119,6 +120,18 @@ fn code_under_way() -> Result<(), Failed> {
     bench.happened([says("Make it."), replies(code)]);
     let asked = last(bench.resume(&text("I looked.")))?;
     assert!(asked.ends_with("Look before you call it again.\")]"), "{asked}");
+    Ok(())
+}
+
+fn command_under_way() -> Result<(), Failed> {
+    let bench = Bench::new();
+    let Content::User(message) = says("/remove x") else { return Err("no message".into()) };
+    let extra = [("tool".to_owned(), json!("skill_run"))].into_iter().collect();
+    bench.happened([Content::User(UserMessage { extra, ..message })]);
+    let done = bench.resume(&text("Never said."));
+    assert_eq!((done.outcome?.ending, done.requests.len()), (Ending::Answered, 0));
+    let asked = last(bench.say("And?", &text("I looked.")))?;
+    assert!(asked.contains("Look before you call it again."), "{asked}");
     Ok(())
 }
 

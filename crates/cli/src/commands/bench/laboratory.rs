@@ -178,7 +178,7 @@ impl Laboratory {
             let mut endings = Vec::new();
             for turn in turns {
                 let (text, loads) = (turn.words.clone(), turn.loads.clone());
-                let task = Task { text, loads, attachments: Vec::new() };
+                let task = Task { text, loads, ..Task::default() };
                 match agent.run(&key, task, unwatched(), &stop).await {
                     Ok(outcome) => endings.push(outcome.ending),
                     Err(error) => return Ok(Err(error)),

@@ -47,7 +47,8 @@ pub(in crate::commands) async fn conduct(
         None => {
             let Message { text, loads, .. } = ask.message;
             let load = |skill| LoadRequest { skill, ..LoadRequest::default() };
-            let task = Task { text, attachments, loads: loads.into_iter().map(load).collect() };
+            let loads = loads.into_iter().map(load).collect();
+            let task = Task { text, attachments, loads, tool: None };
             agent.run(key, task, watcher, &stop).await
         }
     };

@@ -23,6 +23,7 @@ pub mod proxy;
 pub mod record;
 pub mod request;
 pub mod run;
+pub mod settle;
 mod spans;
 pub mod stage;
 pub mod stream;

@@ -159,17 +159,6 @@ pub struct RunOrder {
     pub outside: Option<PathBuf>,
 }
 
-/// Where a command on the host would start, and what it would find.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settled {
-    /// Where it would start, with all links followed.
-    pub directory: PathBuf,
-    /// Folders in which its programs are looked for.
-    pub path: Vec<PathBuf>,
-    /// Folders of the workspace into which runs write.
-    pub writable: Vec<PathBuf>,
-}
-
 impl Runner {
     /// Runs a command of a skill in the workspace of a session.
     ///
@@ -185,36 +174,6 @@ impl Runner {
         cancel: Cancel,
     ) -> Result<RunOutput, RunError> {
         self.see_through(order, Watch { cancel, output: live, dialogue: None }).await
-    }
-
-    /// Puts everything in its place that a command on the host would find, and says where it would start and where
-    /// its programs are looked for. Nothing runs.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Self::run`].
-    pub fn settle(&self, order: &RunOrder) -> Result<Settled, RunError> {
-        let RunOrder { key, request, trees, settings, manner, outside } = order;
-        manner.check(outside.as_deref(), &self.executor)?;
-        let settings = settings.clone().granted(&self.executor)?;
-        let plan = Plan::new(request, &settings)?;
-        let workspace = self.workspaces.workspace(key).map_err(RunError::Workspace)?;
-        let staged = stage_all(&self.workspaces, trees)?;
-        Executor::place(&workspace, &staged).map_err(RunError::Workspace)?;
-        let directory = match outside {
-            Some(folder) => folder.clone(),
-            None => plan.directory.under(workspace.root()),
-        };
-        let missing = |_| RunError::Directory(PathError::NoFolder(directory.display().to_string()));
-        let (skill, tools) = (request.skill.clone(), settings.tools.clone());
-        let surroundings = Surroundings { skill, tools, ..Surroundings::default() };
-        let variables = surroundings.variables(workspace.root(), None);
-        let path = variables.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_str());
-        Ok(Settled {
-            directory: directory.canonicalize().map_err(missing)?,
-            path: path.into_iter().flat_map(std::env::split_paths).collect(),
-            writable: ["work", "out"].map(|name| workspace.root().join(name)).to_vec(),
-        })
     }
 
     /// Prepares a run, has it executed and collects what it made; whoever watches it, and whether
@@ -435,7 +394,10 @@ impl Running<'_> {
     }
 }
 
-fn stage_all(workspaces: &Workspaces, trees: &[Tree]) -> Result<Vec<StagedTree>, StageError> {
+pub(crate) fn stage_all(
+    workspaces: &Workspaces,
+    trees: &[Tree],
+) -> Result<Vec<StagedTree>, StageError> {
     let staged = trees.iter().map(|tree| {
         Ok(StagedTree {
             folder: file_name(&tree.name),

@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
             items.push(scalar(item, line.start + line.content.len() - item.len())?);
         }
         let span = Span::new(first.start, items.last()?.span.end);
-        Some(Node { span, kind: Kind::Sequence(items) })
+        Some(Node::new(span, Kind::Sequence(items)))
     }
 }
 
@@ -157,7 +157,7 @@ fn inline(value: &str, start: usize) -> Option<Node> {
         items.push(word(item.trim_end_matches(' '), offset + part.len() - item.len())?);
         offset += part.len() + 1;
     }
-    Some(Node { span: Span::new(start, start + value.len()), kind: Kind::Sequence(items) })
+    Some(Node::new(Span::new(start, start + value.len()), Kind::Sequence(items)))
 }
 
 /// A value that is surely the text that stands there, or the text between its quotes.
@@ -169,7 +169,9 @@ fn scalar(value: &str, start: usize) -> Option<Node> {
         }
         _ => Some(value).filter(|value| is_plain_text(value))?,
     };
-    Some(node(text, start, value.len()))
+    let span = Span::new(start, start + value.len());
+    let is_plain = text.len() == value.len();
+    Some(Node { span, kind: Kind::Scalar(text.to_owned()), is_plain })
 }
 
 fn word(text: &str, start: usize) -> Option<Node> {
@@ -177,7 +179,8 @@ fn word(text: &str, start: usize) -> Option<Node> {
     let is_word = text.starts_with(|first: char| first.is_ascii_alphanumeric())
         && text.bytes().all(is_part)
         && !is_null(text);
-    is_word.then(|| node(text, start, text.len()))
+    let span = Span::new(start, start + text.len());
+    is_word.then(|| Node { span, kind: Kind::Scalar(text.to_owned()), is_plain: true })
 }
 
 /// Visible ASCII that begins like a word and has none of the signs that end a plain scalar.
@@ -207,13 +210,9 @@ fn is_null(text: &str) -> bool {
     matches!(text, "null" | "Null" | "NULL")
 }
 
-fn node(text: &str, start: usize, length: usize) -> Node {
-    Node { span: Span::new(start, start + length), kind: Kind::Scalar(text.to_owned()) }
-}
-
 fn mapping(pairs: Vec<(Node, Node)>) -> Option<Node> {
     let span = Span::new(pairs.first()?.0.span.start, pairs.last()?.1.span.end);
-    Some(Node { span, kind: Kind::Mapping(pairs) })
+    Some(Node::new(span, Kind::Mapping(pairs)))
 }
 
 /// Adds a pair whose key is not there yet.

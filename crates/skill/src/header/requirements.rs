@@ -238,7 +238,7 @@ pub(super) fn list(entries: &Entries, name: &str) -> Read<Vec<String>> {
 }
 
 /// JSON as a tree whose every part stands where the text stands.
-fn from_json(json: serde_json::Value, span: Span) -> Node {
+pub(super) fn from_json(json: serde_json::Value, span: Span) -> Node {
     use serde_json::Value;
     let kind = match json {
         Value::Null => Kind::Null,
@@ -251,11 +251,9 @@ fn from_json(json: serde_json::Value, span: Span) -> Node {
         Value::Object(entries) => Kind::Mapping(
             entries
                 .into_iter()
-                .map(|(key, value)| {
-                    (Node { span, kind: Kind::Scalar(key) }, from_json(value, span))
-                })
+                .map(|(key, value)| (Node::new(span, Kind::Scalar(key)), from_json(value, span)))
                 .collect(),
         ),
     };
-    Node { span, kind }
+    Node::new(span, kind)
 }

@@ -25,6 +25,8 @@ const MAX_TEXT: usize = 1 << 20;
 pub(crate) struct Node {
     pub(crate) span: Span,
     pub(crate) kind: Kind,
+    /// A scalar whose text stands there as it is, so that YAML would see numbers and switches in it.
+    pub(crate) is_plain: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +39,11 @@ pub(crate) enum Kind {
 }
 
 impl Node {
+    /// A value that is not a plain scalar.
+    pub(crate) fn new(span: Span, kind: Kind) -> Self {
+        Self { span, kind, is_plain: false }
+    }
+
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.kind {
             Kind::Scalar(text) => Some(text),
@@ -152,7 +159,7 @@ pub(crate) fn parse(text: &str) -> Result<Tree, YamlError> {
         let (event, span) = event.map_err(|error| builder.syntax(&error))?;
         builder.take(event, builder.offsets.span(&span))?;
     }
-    let empty = Node { span: Span::at(0), kind: Kind::Null };
+    let empty = Node::new(Span::at(0), Kind::Null);
     Ok(Tree { root: builder.root.unwrap_or(empty), feature: builder.feature })
 }
 
@@ -205,10 +212,11 @@ impl<'a> Builder<'a> {
             self.feature.get_or_insert(span);
         }
         match event {
-            Event::Scalar(text, style, anchor, _) => {
+            Event::Scalar(text, style, anchor, tag) => {
                 self.count(Size::scalar(&text), span)?;
+                let is_plain = matches!(style, ScalarStyle::Plain) && tag.is_none();
                 let kind = scalar(text.into_owned(), style);
-                self.place(Node { span, kind }, anchor)
+                self.place(Node { span, kind, is_plain }, anchor)
             }
             Event::SequenceStart(_, anchor, _) => {
                 self.begin(Open::Sequence { start: span.start, anchor, items: Vec::new() }, span)
@@ -243,14 +251,14 @@ impl<'a> Builder<'a> {
         let is_flow = self.offsets.text[start..].starts_with(['[', '{']);
         let end = if is_flow { span.end } else { last_end(&kind).unwrap_or(span.end) };
         let end = self.offsets.trim_end(start, end.max(start));
-        self.place(Node { span: Span::new(start, end), kind }, anchor)
+        self.place(Node::new(Span::new(start, end), kind), anchor)
     }
 
     fn alias(&mut self, anchor: usize, span: Span) -> Result<(), YamlError> {
         let Some((node, size)) = self.anchors.get(&anchor) else {
             return Err(YamlError::Syntax { at: span, message: "an alias inside itself".into() });
         };
-        let (node, size) = (Node { span, kind: node.kind.clone() }, *size);
+        let (node, size) = (Node { span, ..node.clone() }, *size);
         self.count(size, span)?;
         self.place(node, 0)
     }
@@ -324,6 +332,12 @@ fn refuse_duplicate(entries: &[(Node, Node)], key: &Node) -> Result<(), YamlErro
             second: key.span,
         }),
     }
+}
+
+/// Whether a tree that was made otherwise is within the bounds of one that was read.
+pub(crate) fn is_bounded(node: &Node) -> bool {
+    let size = weigh(node);
+    size.nodes <= MAX_NODES && size.text <= MAX_TEXT && size.depth <= MAX_DEPTH
 }
 
 fn weigh(node: &Node) -> Size {

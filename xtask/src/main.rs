@@ -15,6 +15,7 @@
 mod arrows;
 mod docs;
 mod engines;
+mod node;
 mod project;
 mod provision;
 mod skills;

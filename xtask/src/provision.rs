@@ -2,14 +2,15 @@
 //!
 //! What is needed is a table, each line with its reason. What is already there
 //! is left alone, so a second run costs nothing. Debian packages need root and
-//! are for machines that run nothing else; tools from the crates registry go
-//! below `target/`, where they disturb nobody.
+//! are for machines that run nothing else; what comes from the registries of crates
+//! and of npm goes below `target/`, where it disturbs nobody.
 
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::node;
 use crate::project::{Project, output, shown};
 
 /// Something that has to be on the machine.
@@ -27,6 +28,8 @@ enum Source {
     Debian(Sign),
     /// The crates registry: a program of the same name, in exactly this version.
     Crate { version: &'static str },
+    /// The npm registry: everything in the list that has this name.
+    Npm,
 }
 
 /// How to tell that a Debian package is there.
@@ -105,6 +108,17 @@ const NEEDS: &[Need] = &[
         reason: "the roots that TLS connections are checked against",
         source: Source::Debian(Sign::File("/etc/ssl/certs/ca-certificates.crt")),
     },
+    Need { package: "nodejs", reason: "runs npm", source: Source::Debian(Sign::Program("node")) },
+    Need {
+        package: "npm",
+        reason: "installs what is in `xtask/node`",
+        source: Source::Debian(Sign::Program("npm")),
+    },
+    Need {
+        package: "xtask/node",
+        reason: "the conformance suite and the Inspector of MCP, and an agent that uses it",
+        source: Source::Npm,
+    },
     Need {
         package: "cargo-deny",
         reason: "the step `deny`",
@@ -123,8 +137,10 @@ pub(crate) fn run(project: &Project) -> Result<()> {
         install_debian(project, &debian)?;
     }
     for need in &missing {
-        if let Source::Crate { version } = need.source {
-            install_crate(project, need.package, version)?;
+        match need.source {
+            Source::Debian(_) => {}
+            Source::Crate { version } => install_crate(project, need.package, version)?,
+            Source::Npm => succeed(node::installation(project)?)?,
         }
     }
     let still = self::missing(project, answer);
@@ -151,6 +167,7 @@ fn missing(project: &Project, ask: fn(Command) -> Option<String>) -> Vec<&'stati
             // The name of the program, then the version.
             ask(query).is_some_and(|line| line.split_whitespace().last() == Some(version))
         }),
+        Source::Npm => node::is_installed(project),
     };
     NEEDS.iter().filter(|need| !is_present(need)).collect()
 }
@@ -235,7 +252,7 @@ mod tests {
     fn an_empty_machine_misses_everything() {
         insta::assert_snapshot!(
             missing_beside(&[], |_| None),
-            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit strace openssl cargo-deny"
+            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit strace openssl nodejs npm xtask/node cargo-deny"
         );
     }
 
@@ -246,18 +263,21 @@ mod tests {
                 let asks_debian = command.get_program() == "dpkg-query";
                 Some(if asks_debian { "installed" } else { "cargo-deny 0.20.2\n" }.to_owned())
             }),
-            @"dash mawk docker.io podman runc conmon catatonit strace openssl"
+            @"dash mawk docker.io podman runc conmon catatonit strace openssl nodejs npm xtask/node"
         );
     }
 
     #[test]
     fn another_version_or_another_package_will_not_do() {
         let programs = [
-            &["python3", "dash", "mawk", "busybox", "cargo-deny", "openssl"][..],
+            &["python3", "dash", "mawk", "busybox", "cargo-deny", "openssl", "node", "npm"][..],
             &["dockerd", "podman", "runc", "conmon", "catatonit", "strace"],
         ];
         let other: fn(Command) -> Option<String> = |_| Some("cargo-deny 0.14.2".to_owned());
-        assert_eq!(missing_beside(&programs.concat(), other), "busybox-static cargo-deny");
+        assert_eq!(
+            missing_beside(&programs.concat(), other),
+            "busybox-static xtask/node cargo-deny"
+        );
     }
 
     #[test]
@@ -280,7 +300,7 @@ mod tests {
         let needs = NEEDS.iter().collect::<Vec<_>>();
         insta::assert_snapshot!(
             debian_packages(&needs).join(" "),
-            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit netavark strace openssl ca-certificates"
+            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit netavark strace openssl ca-certificates nodejs npm"
         );
     }
 }

@@ -15,7 +15,7 @@ use super::steps::{STEPS, Step, select};
 use super::summary::{Finished, Outcome, Summary};
 use crate::engines::{self, Engines};
 use crate::project::Project;
-use crate::provision;
+use crate::{node, provision};
 
 /// What `cargo xtask test` was asked to do.
 #[derive(Debug, clap::Args)]
@@ -59,6 +59,7 @@ pub(crate) fn run(mut project: Project, options: &Options) -> Result<ExitCode> {
     } else if uses_engines {
         engines::find(&mut project);
     }
+    node::find(&mut project);
     run_all(&steps, &project, &mut finished);
     drop(engines);
 

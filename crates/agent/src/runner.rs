@@ -21,6 +21,7 @@ use crate::shown::Window;
 use crate::spans;
 use crate::stop::Stop;
 use crate::thread::Thread;
+use crate::tools::knowledge::NOTHING_GIVEN;
 use crate::tools::{Answer, Situation};
 use crate::turn::{self, Ending, Step, last_turn};
 
@@ -293,6 +294,7 @@ impl Agent {
             events: &draft.events,
             state: &draft.state,
             max_loaded: self.settings.max_loaded_skills,
+            given: &NOTHING_GIVEN,
         }
     }
 }

@@ -3,6 +3,8 @@
 //! They are quick and depend on what is loaded already, so they are answered one after the other, in
 //! the order of the calls, each knowing what the ones before it changed.
 
+use std::collections::BTreeMap;
+
 use metier_session::content::Loaded;
 use metier_session::{BreakCause, Event, State, Stub};
 use metier_skill::library::{Entry, Snapshot};
@@ -47,7 +49,14 @@ pub struct Situation<'a> {
     pub state: &'a State,
     /// Most skills that are loaded at once.
     pub max_loaded: Option<usize>,
+    /// Skills whose text was given outside of all events, each with its tree.
+    pub given: &'a Given,
 }
+
+/// Skills whose text was given, each with the digest of its tree.
+pub type Given = BTreeMap<String, String>;
+/// For those whose events say what was given.
+pub(crate) static NOTHING_GIVEN: Given = BTreeMap::new();
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -292,7 +301,8 @@ impl Situation<'_> {
 
     /// Whether a skill is loaded, or was in this turn.
     pub(crate) fn is_loaded(&self, skill: &str) -> bool {
-        Shelf::read(self.state, self.agent).has(skill)
+        self.given.contains_key(skill)
+            || Shelf::read(self.state, self.agent).has(skill)
             || last_turn(self.events)
                 .iter()
                 .any(|event| event.content.loaded().iter().any(|it| it.skill == skill))
@@ -303,13 +313,18 @@ impl Situation<'_> {
     pub(crate) fn tree(&self, entry: &Entry) -> Result<Tree, String> {
         let name = entry.name.as_str();
         if self.is_loaded(name)
-            && let Some(digest) = digest_of(self.events, name)
+            && let Some(digest) = self.digest_of(name)
             && let Some(folder) = self.workspaces.staged(name, digest)
         {
             let digest = digest.to_owned();
             return Ok(Tree { name: name.to_owned(), folder, digest, entries: Vec::new() });
         }
         self.library.tree(entry).map_err(|error| error.to_string())
+    }
+
+    fn digest_of(&self, skill: &str) -> Option<&str> {
+        let given = self.given.get(skill).map(String::as_str);
+        given.or_else(|| digest_of(self.events, skill))
     }
 
     fn stage(&self, tree: &Tree) -> Result<Staged, String> {

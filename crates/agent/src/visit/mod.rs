@@ -2,10 +2,16 @@
 //!
 //! It has its own conversation, which we do not see: nothing is loaded for a request of ours, so what a tool gives is
 //! all there is. [`tools`] says what it may call, [`Visit::call`] does it; a visit remembers which version of a skill
-//! was given, so that instructions and scripts are of one version.
+//! was given, so that instructions and scripts are of one version. [`Visit::files`] and [`Visit::artifacts`] are for
+//! clients that want whole files.
 
+mod artifacts;
+mod desk;
+mod error;
+mod files;
 mod tools;
 
+use std::fmt;
 use std::sync::Arc;
 
 use metier_session::SessionStore;
@@ -20,7 +26,15 @@ use crate::stop::Stop;
 use crate::tools::Answer;
 use crate::tools::run::Restriction;
 
+pub use artifacts::ArtifactBytes;
+pub use error::VisitError;
+pub use files::{FileBytes, FileRole, SkillFile, SkillFiles};
 pub use tools::{Effects, VisitTool, name, tools};
+
+use desk::Desk;
+
+/// Largest file that is given whole, in bytes.
+pub const MAX_WHOLE_BYTES: u64 = 16 << 20;
 
 /// What visits share.
 #[derive(Clone, Debug)]
@@ -44,31 +58,65 @@ pub struct Visits {
 }
 
 /// The visit of one agent: a workspace, and what it was given.
-#[derive(Debug)]
 pub struct Visit {
-    visits: Arc<Visits>,
-    key: SessionKey,
+    desk: Arc<Desk>,
 }
 
 impl Visit {
     /// A visit in the workspace of a session.
     pub fn new(visits: Arc<Visits>, key: SessionKey) -> Self {
-        Self { visits, key }
+        Self { desk: Arc::new(Desk::new(visits, key, desk::Memory::new())) }
+    }
+
+    /// The same for a client whose calls have nothing to do with each other: what one was given is not
+    /// remembered for the next, and need not have been loaded before.
+    #[must_use]
+    pub fn forgetful(self) -> Self {
+        let visits = Arc::clone(&self.desk.visits);
+        let key = self.desk.key.clone();
+        Self { desk: Arc::new(Desk::new(visits, key, desk::Memory::none())) }
     }
 
     /// The skills as they are now.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.visits.library.snapshot()
+        self.desk.visits.library.snapshot()
     }
 
     /// Whose workspace and artifacts are used.
     pub fn key(&self) -> &SessionKey {
-        &self.key
+        &self.desk.key
     }
 
     /// Does what a call asks for. What is wrong is an answer as well.
     pub async fn call(&self, tool: &str, given: &Value, stop: &Stop, live: Live) -> Answer {
         let _ = (given, stop, live);
         Answer::unknown_tool(tool, &[])
+    }
+
+    /// Gives a skill because a person asked for it, who may also have what is hidden from models; this visit may
+    /// use it from then on.
+    pub async fn load_for_person(&self, skill: &str) -> Answer {
+        Answer::error(format!("there is no skill `{skill}`"))
+    }
+
+    /// Does work that reads and writes files, apart from everything that must not wait for it.
+    async fn apart<T: Send + 'static>(&self, work: impl FnOnce(&Desk) -> T + Send + 'static) -> T {
+        let desk = Arc::clone(&self.desk);
+        let span = tracing::Span::current();
+        let work = tokio::task::spawn_blocking(move || span.in_scope(|| work(&desk)));
+        match work.await {
+            Ok(done) => done,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // Only with the whole runtime: nobody waits any more.
+                Err(_) => std::future::pending().await,
+            },
+        }
+    }
+}
+
+impl fmt::Debug for Visit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Visit").field("desk", &self.desk).finish_non_exhaustive()
     }
 }

@@ -12,6 +12,7 @@ mod environment;
 mod failure;
 mod grants;
 mod library;
+mod mcp;
 mod models;
 mod output;
 mod overseer;

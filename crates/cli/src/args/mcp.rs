@@ -16,7 +16,14 @@ pub(crate) struct McpArgs {
 
 /// What is done beside serving.
 #[derive(Debug, Subcommand)]
-pub(crate) enum McpCommand {}
+pub(crate) enum McpCommand {
+    /// List other servers whose tools and skills are used
+    Servers {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
 
 /// What is served, and how.
 #[derive(Debug, Args)]

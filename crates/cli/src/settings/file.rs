@@ -14,6 +14,8 @@ use crate::settings::{Key, Kind, Value};
 
 /// Largest configuration file that is read.
 const MAX_BYTES: u64 = 4 << 20;
+/// Longest name of a server.
+const MAX_LABEL: usize = 32;
 
 /// Why a configuration cannot be used.
 #[derive(Debug, Error)]
@@ -50,6 +52,16 @@ pub(crate) enum SettingsError {
     /// No agent can have this name.
     #[error("{place}: `{name}` is not about an agent: {rule}")]
     Agent {
+        /// Where it was set.
+        place: String,
+        /// What was set.
+        name: String,
+        /// Why not.
+        rule: &'static str,
+    },
+    /// No server can have this name.
+    #[error("{place}: `{name}` is not about a server: {rule}")]
+    Server {
         /// Where it was set.
         place: String,
         /// What was set.
@@ -115,6 +127,7 @@ fn parse(path: &Path, text: &str) -> Result<Vec<ReadLine>, SettingsError> {
             let line = line_of(offset);
             let place = format!("{}:{line}", path.display());
             check_agent(&name, &place)?;
+            check_server(&name, &place)?;
             let key = Key::find(&name).ok_or_else(|| SettingsError::Unknown {
                 place: place.clone(),
                 nearest: nearest(&name),
@@ -142,6 +155,27 @@ fn check_agent(name: &str, place: &str) -> Result<(), SettingsError> {
         }
         _ => Ok(()),
     }
+}
+
+/// Checks what a server is called: its name becomes part of names of tools.
+fn check_server(name: &str, place: &str) -> Result<(), SettingsError> {
+    let Some(rest) = name.strip_prefix("mcp.servers.") else { return Ok(()) };
+    let label = rest.split('.').next().unwrap_or_default();
+    match server_label(label) {
+        Err(rule) => {
+            Err(SettingsError::Server { place: place.to_owned(), name: name.to_owned(), rule })
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Whether a server can be called so.
+pub(crate) fn server_label(label: &str) -> Result<(), &'static str> {
+    let is_fine = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
+    if label.is_empty() || label.len() > MAX_LABEL || !label.chars().all(is_fine) {
+        return Err("a name is up to 32 letters, digits, `-` and `_`");
+    }
+    Ok(())
 }
 
 fn flatten<'a>(

@@ -1,5 +1,7 @@
 //! `metier mcp`.
 
+mod servers;
+
 use std::sync::Arc;
 
 use metier_agent::AgentSettings;
@@ -7,7 +9,7 @@ use metier_agent::visit::{Visit, Visits};
 use metier_serve::mcp::{Server, stdio};
 use metier_workspace::Runner;
 
-use crate::args::{McpArgs, ServeArgs};
+use crate::args::{McpArgs, McpCommand, ServeArgs};
 use crate::context::Context;
 use crate::failure::{Failure, OK};
 use crate::library::Skills;
@@ -16,7 +18,7 @@ use crate::runs::{block_on, key_of, new_session};
 /// Serves skills, or does what belongs to it.
 pub(super) fn run(arguments: &McpArgs, context: &Context) -> Result<u8, Failure> {
     match &arguments.command {
-        Some(other) => match *other {},
+        Some(McpCommand::Servers { json }) => Ok(servers::list(context, *json)),
         None => serve(&arguments.serve, context),
     }
 }

@@ -1,0 +1,175 @@
+//! Servers of others, as the settings describe them.
+//!
+//! A server is a program or an address that the person chose: a project can take away from it, and adds none. The
+//! program gets a small environment and what `env` says, never the variables that metier was started with, because
+//! keys of providers are among them.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use metier_serve::mcp::client::{Peer, Way};
+
+use crate::context::Context;
+use crate::settings::Origin;
+
+/// What settings of servers begin with.
+const SERVERS: &str = "mcp.servers.";
+/// Variables that every program of a server is given, as they are here.
+const PASSED: [&str; 10] =
+    ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ"];
+/// Seconds a call may take when nobody says otherwise.
+const TIMEOUT: usize = 60;
+
+/// The servers there are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct McpServers {
+    /// Those that can be used, in the order of their names.
+    pub servers: Vec<McpServer>,
+    /// Those that cannot, and why.
+    pub faults: Vec<McpFault>,
+}
+
+/// A server of the settings.
+#[derive(Clone, Debug)]
+pub(crate) struct McpServer {
+    /// What it is called, and the way to it.
+    pub peer: Peer,
+    /// Whether the agent may use its tools.
+    pub has_tools: bool,
+    /// Whether its skills are used.
+    pub has_skills: bool,
+    /// How long a call may take.
+    pub timeout: Duration,
+}
+
+/// A server that cannot be used as it is described.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct McpFault {
+    /// What it is called.
+    pub name: String,
+    /// Why not.
+    pub why: String,
+}
+
+impl Context {
+    /// The servers of the settings.
+    pub(crate) fn mcp_servers(&self) -> McpServers {
+        let names = self.settings.values.keys();
+        let names = names.filter_map(|name| name.strip_prefix(SERVERS)?.split('.').next());
+        let names: BTreeSet<&str> = names.collect();
+        let mut found = McpServers::default();
+        for name in names.into_iter().filter(|name| self.is_own_server(name)) {
+            match self.mcp_way(name) {
+                Ok(way) => found.servers.push(McpServer {
+                    peer: Peer { name: name.to_owned(), way },
+                    has_tools: self.settings.switch(&setting(name, "tools")),
+                    has_skills: self.settings.is_true(&setting(name, "skills")),
+                    timeout: self.mcp_timeout(name),
+                }),
+                Err(why) => found.faults.push(McpFault { name: name.to_owned(), why }),
+            }
+        }
+        found
+    }
+
+    /// Whether the person's own file has something of a server. What a project takes away from one that is not
+    /// there makes none.
+    fn is_own_server(&self, name: &str) -> bool {
+        let (prefix, own) = (setting(name, ""), self.environment.state().join("config.toml"));
+        let mut origins = self.settings.values.iter().filter(|(it, _)| it.starts_with(&prefix));
+        let is_own = |it: &Origin| matches!(it, Origin::File { path, .. } if *path == own);
+        origins.any(|(_, (_, origins))| origins.iter().any(is_own))
+    }
+
+    fn mcp_way(&self, name: &str) -> Result<Way, String> {
+        let command = self.settings.list(&setting(name, "command"));
+        let command = command.iter().chain(self.settings.list(&setting(name, "args")));
+        let command: Vec<String> = command.cloned().collect();
+        match (command.is_empty(), self.settings.text(&setting(name, "url"))) {
+            (false, None) => self.mcp_command(name, command),
+            (true, Some(url)) => self.mcp_address(name, url),
+            (true, None) => Err("neither `command` nor `url` is set".to_owned()),
+            (false, Some(_)) => {
+                Err("it has a `command` and a `url`; one of them must go".to_owned())
+            }
+        }
+    }
+
+    fn mcp_command(&self, name: &str, mut arguments: Vec<String>) -> Result<Way, String> {
+        let program = self.environment.expand(&arguments[0], &PathBuf::new());
+        if arguments[0].contains('/') && !program.is_absolute() {
+            return Err(format!(
+                "`{}` is no whole path; write one from `/` or `~/` on, or a name alone",
+                arguments[0]
+            ));
+        }
+        arguments[0] = program.to_string_lossy().into_owned();
+        let passed = PASSED.iter().filter_map(|it| Some((*it, self.environment.variable(it)?)));
+        let mut variables: Vec<(String, String)> =
+            passed.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        variables.push(("TERM".to_owned(), "dumb".to_owned()));
+        let given = self.mcp_secrets(name, "env")?;
+        variables.retain(|(name, _)| given.iter().all(|(it, _)| it != name));
+        variables.extend(given);
+        let home = || self.environment.home.clone().unwrap_or_else(|| self.environment.state());
+        let directory = match self.settings.text(&setting(name, "cwd")) {
+            Some(text) => self.environment.expand(text, &self.environment.folder),
+            None => home(),
+        };
+        Ok(Way::Command { arguments, variables, directory })
+    }
+
+    fn mcp_address(&self, name: &str, url: &str) -> Result<Way, String> {
+        if !url.starts_with("https://") && !url.starts_with("http://") {
+            return Err(format!("`{url}` is no address; write it as `https://host/mcp`"));
+        }
+        let mut headers = self.mcp_secrets(name, "headers")?;
+        if let Some(variable) = self.settings.text(&setting(name, "token_env")) {
+            let token = self.environment.variable(variable);
+            let token = token.ok_or_else(|| unset("token_env", variable))?;
+            headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
+        }
+        Ok(Way::Http { url: url.to_owned(), headers })
+    }
+
+    /// Secrets below a setting, with variables in place of their names.
+    fn mcp_secrets(&self, name: &str, field: &str) -> Result<Vec<(String, String)>, String> {
+        let prefix = format!("{}.", setting(name, field));
+        let keys = self.settings.values.keys().filter(|key| key.starts_with(&prefix));
+        let mut secrets = Vec::new();
+        for key in keys {
+            let Some(text) = self.settings.secret(key) else { continue };
+            let value = match text.strip_prefix('$').filter(|it| is_variable(it)) {
+                Some(variable) => self
+                    .environment
+                    .variable(variable)
+                    .ok_or_else(|| unset(&format!("{field}.{}", &key[prefix.len()..]), variable))?,
+                None => text,
+            };
+            secrets.push((key[prefix.len()..].to_owned(), value.to_owned()));
+        }
+        Ok(secrets)
+    }
+
+    fn mcp_timeout(&self, name: &str) -> Duration {
+        let seconds = self.settings.count(&setting(name, "timeout")).unwrap_or(TIMEOUT);
+        Duration::from_secs(u64::try_from(seconds.max(1)).unwrap_or(u64::MAX))
+    }
+}
+
+/// A setting of a server.
+fn setting(name: &str, field: &str) -> String {
+    format!("{SERVERS}{name}.{field}")
+}
+
+fn unset(field: &str, variable: &str) -> String {
+    format!("`{field}` names the variable `{variable}`, which is not set")
+}
+
+fn is_variable(text: &str) -> bool {
+    let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    !text.is_empty()
+        && text.chars().all(is_part)
+        && !text.starts_with(|it: char| it.is_ascii_digit())
+}

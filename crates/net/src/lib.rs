@@ -24,5 +24,5 @@ mod tests;
 pub use client::{Client, ClientOptions};
 pub use download::{Download, DownloadRequest, Downloaded};
 pub use error::{NetError, RedirectFault, UrlFault};
-pub use location::{check_address, shown_text};
-pub use post::{Answer, PostRequest};
+pub use location::{check_address, keeps_secrets, shown_text};
+pub use post::{Answer, BareRequest, PostRequest};

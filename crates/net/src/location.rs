@@ -1,5 +1,7 @@
 //! Which addresses are asked, and where a redirect may lead.
 
+use std::net::IpAddr;
+
 use reqwest::Url;
 
 use crate::{RedirectFault, UrlFault};
@@ -11,6 +13,14 @@ use crate::{RedirectFault, UrlFault};
 /// Fails if it is no URL, has another scheme than `http` and `https`, or a user name or password.
 pub fn check_address(address: &str) -> Result<(), UrlFault> {
     parse(address, None).map(drop)
+}
+
+/// Whether nobody on the way can read what is sent to an address: it is `https`, or of this machine.
+pub fn keeps_secrets(address: &str) -> bool {
+    let Ok(url) = parse(address, None) else { return false };
+    let host = url.host_str().unwrap_or_default();
+    let number = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    url.scheme() == "https" || host == "localhost" || number.is_ok_and(|it| it.is_loopback())
 }
 
 /// Reads a URL that a person or a server gave; a server's may be relative to the page it is on.

@@ -1,7 +1,7 @@
 //! Sending a request whose answer arrives piece by piece.
 //!
 //! For servers that answer as they go, such as those of models: what is bounded is the silence
-//! between two pieces, not the whole time. Such a request carries credentials, so it is never sent
+//! between two pieces, not the whole time. Such a request may carry credentials, so it is never sent
 //! on to where a redirect points. A status other than success is an answer like any other: what it
 //! means is for the caller to say.
 
@@ -9,7 +9,7 @@ use std::fmt;
 use std::time::Duration;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Response, Url};
+use reqwest::{Method, Response, Url};
 use tokio::time::timeout;
 
 use crate::download::is_redirect;
@@ -47,6 +47,41 @@ impl fmt::Debug for PostRequest<'_> {
     }
 }
 
+/// What to ask for, without a body.
+///
+/// `Debug` shows the names of the headers, never their values.
+#[derive(Clone)]
+pub struct BareRequest<'a> {
+    /// The address: `http` or `https`, without user name and password.
+    pub url: &'a str,
+    /// Headers beside those of every request; their values are taken for secrets.
+    pub headers: &'a [(&'a str, &'a str)],
+    /// How long the server may be silent, before the answer begins and between its pieces.
+    pub idle_timeout: Duration,
+    /// How large the answer may be.
+    pub max_bytes: u64,
+}
+
+impl<'a> BareRequest<'a> {
+    fn with_body(self, body: Vec<u8>) -> PostRequest<'a> {
+        let Self { url, headers, idle_timeout, max_bytes } = self;
+        PostRequest { url, headers, body, idle_timeout, max_bytes }
+    }
+}
+
+impl fmt::Debug for BareRequest<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
+        formatter
+            .debug_struct("BareRequest")
+            .field("url", &location::shown_text(self.url))
+            .field("headers", &names)
+            .field("idle_timeout", &self.idle_timeout)
+            .field("max_bytes", &self.max_bytes)
+            .finish()
+    }
+}
+
 /// An answer whose body is still to come. Dropping it ends the connection.
 #[derive(Debug)]
 pub struct Answer {
@@ -65,10 +100,37 @@ impl Client {
     /// Fails if the address or a header is not valid, if the server cannot be reached, stays silent
     /// or redirects.
     pub async fn post(&self, request: PostRequest<'_>) -> Result<Answer, NetError> {
+        self.exchange(Method::POST, request).await
+    }
+
+    /// Asks for something that comes piece by piece, whatever the status of the answer.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::post`].
+    pub async fn get(&self, request: BareRequest<'_>) -> Result<Answer, NetError> {
+        self.exchange(Method::GET, request.with_body(Vec::new())).await
+    }
+
+    /// Asks for something to be deleted, whatever the status of the answer.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::post`].
+    pub async fn delete(&self, request: BareRequest<'_>) -> Result<Answer, NetError> {
+        self.exchange(Method::DELETE, request.with_body(Vec::new())).await
+    }
+
+    async fn exchange(&self, method: Method, request: PostRequest<'_>) -> Result<Answer, NetError> {
         let url = location::parse(request.url, None)
             .map_err(|source| NetError::Url { url: location::shown_text(request.url), source })?;
         let headers = secret_headers(request.headers)?;
-        let sending = self.http.post(url.clone()).headers(headers).body(request.body).send();
+        let has_body = method == Method::POST;
+        let mut sending = self.http.request(method, url.clone()).headers(headers);
+        if has_body {
+            sending = sending.body(request.body);
+        }
+        let sending = sending.send();
         let silent = || NetError::Silent { host: host(&url), limit: request.idle_timeout };
         let response = timeout(request.idle_timeout, sending)
             .await

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use metier_testkit::server::{Reply, Server};
 
-use crate::{Client, ClientOptions, NetError, PostRequest};
+use crate::{BareRequest, Client, ClientOptions, NetError, PostRequest, keeps_secrets};
 
 const KEY: &str = "sk-very-secret";
 
@@ -82,6 +82,53 @@ fn credentials_are_not_sent_on_to_where_a_redirect_points() {
         );
     }
     assert!(other.requests().is_empty());
+}
+
+#[test]
+fn requests_without_a_body_keep_the_same_rules() {
+    let (server, other) = (Server::start(), Server::start());
+    server.reply("/a", Reply::ok("one two").header("Mcp-Session-Id", "7"));
+    server.reply("/b", Reply::redirect(307, &other.url("/c")));
+    let headers = &[("authorization", KEY)];
+    let (a, b) = (server.url("/a"), server.url("/b"));
+    let bare =
+        |url| BareRequest { url, headers, idle_timeout: Duration::from_secs(60), max_bytes: 4 };
+    assert!(!format!("{:?}", bare(&a)).contains(KEY));
+    block_on(async {
+        let client = Client::new(&ClientOptions::STANDARD).unwrap();
+        let mut answer = client.get(bare(&a)).await.unwrap();
+        assert_eq!(answer.header("mcp-session-id"), Some("7"));
+        assert!(matches!(answer.chunk().await, Err(NetError::TooLarge { limit: 4, .. })));
+        assert_eq!(client.delete(bare(&a)).await.unwrap().status(), 200);
+        assert!(matches!(client.get(bare(&b)).await, Err(NetError::Redirect { .. })));
+        assert!(matches!(client.delete(bare(&b)).await, Err(NetError::Redirect { .. })));
+    });
+    let requests = server.requests();
+    let shown = requests.iter().map(|it| (it.method.as_str(), it.header("content-length")));
+    let get_and_delete = [("GET", None), ("DELETE", None)];
+    assert_eq!(shown.collect::<Vec<_>>(), [get_and_delete, get_and_delete].concat());
+    assert!(requests.iter().all(|it| it.header("authorization") == Some(KEY)));
+    assert!(other.requests().is_empty());
+}
+
+#[test]
+fn secrets_are_kept_by_https_and_by_this_machine_only() {
+    for address in
+        ["https://a.example/", "http://localhost:1/", "http://127.9.9.9/", "http://[::1]:8/x"]
+    {
+        assert!(keeps_secrets(address), "{address}");
+    }
+    for address in [
+        "http://a.example/",
+        "http://10.0.0.1/",
+        "http://localhost.a.example/",
+        "http://127.0.0.1.a.example/",
+        "http://localhost@a.example/",
+        "ftp://localhost/",
+        "localhost",
+    ] {
+        assert!(!keeps_secrets(address), "{address}");
+    }
 }
 
 #[test]

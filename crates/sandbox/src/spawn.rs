@@ -300,7 +300,7 @@ impl Child {
     }
 
     /// The file that becomes readable when the program has ended.
-    pub(crate) fn end(&self) -> BorrowedFd<'_> {
+    pub fn end(&self) -> BorrowedFd<'_> {
         self.control.as_fd()
     }
 }

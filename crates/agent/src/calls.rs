@@ -18,7 +18,7 @@ use crate::agent::{Agent, AgentError, Progress, Watcher};
 use crate::choice::{NONE, NOTHING_LOADED, is_none};
 use crate::draft::Draft;
 use crate::fence::{self, Code};
-use crate::host::{Gate, Permit};
+use crate::host::{Admission, Gate, Permit};
 use crate::prompt;
 use crate::spans;
 use crate::stop::Stop;
@@ -31,9 +31,6 @@ use crate::tools::{Answer, Runs, Situation};
 
 /// The answer to a call that was not made because the turn was stopped.
 pub(crate) const STOPPED: &str = "the user stopped this";
-
-/// The answer to a call on the host where nobody decides.
-const UNDECIDED: &str = "no command may run on the host: nobody decides about them";
 
 /// What becomes of a call.
 enum Plan {
@@ -107,7 +104,7 @@ impl Agent {
         let draft = Draft::new(self, thread, &Delta::new());
         let answer = match round.runs.prepare_code(code, &self.situation(&draft, &snapshot)) {
             Ok(run) => {
-                let span = spans::tool(&call, &thread.at.key, true);
+                let span = spans::tool(&call, thread.at.key.session(), true);
                 match round.admit(thread, &call, run, span).await? {
                     Admitted::Answered(answer) => answer,
                     Admitted::Run(run, permit, span) => {
@@ -212,7 +209,7 @@ impl<'a> Round<'a> {
         let mut draft = Draft::new(self.agent, thread, &Delta::new());
         for call in calls {
             thread.tell(&Progress::Started(call));
-            let span = spans::tool(call, &self.key, self.has_tool(&call.name));
+            let span = spans::tool(call, self.key.session(), self.has_tool(&call.name));
             let plan = self.plan(call, &draft).instrument(span.clone()).await;
             match plan.unwrap_or_else(|why| Plan::Answered(Box::new(Answer::error(why)))) {
                 Plan::Answered(answer) => {
@@ -251,33 +248,21 @@ impl<'a> Round<'a> {
         run: Prepared,
         span: Span,
     ) -> Result<Admitted, AgentError> {
-        if !self.agent.runner.executor.sees_host() {
-            return Ok(Admitted::Run(Box::new(run), None, span));
-        }
-        let refused = |why: String| {
-            let answer = Answer::error(why);
-            spans::answered(&span, &answer);
-            Ok(Admitted::Answered(answer))
-        };
-        let Some(gate) = self.gate() else {
-            return refused(UNDECIDED.to_owned());
-        };
-        if self.stop.is_stopped() {
-            return refused(STOPPED.to_owned());
-        }
-        match self.runs.wanted(&run) {
-            Err(why) => refused(why),
-            Ok(wanted) => match gate.decide(thread, call, wanted).await? {
-                Err(why) => refused(why),
-                Ok(permit) => Ok(Admitted::Run(Box::new(run), Some(permit), span)),
-            },
+        match self.admission().decide(thread, call, &run).await? {
+            Ok(permit) => Ok(Admitted::Run(Box::new(run), permit, span)),
+            Err(why) => {
+                let answer = Answer::error(why);
+                spans::answered(&span, &answer);
+                Ok(Admitted::Answered(answer))
+            }
         }
     }
 
-    /// Who decides about commands on the host.
-    fn gate(&self) -> Option<Gate<'_>> {
-        let host = self.agent.on_host()?;
-        Some(Gate { host, agent: &self.agent.name, skills: self.snapshot, stop: self.stop })
+    /// The way of commands to where they run.
+    fn admission(&self) -> Admission<'_> {
+        let (agent, stop) = (self.agent, self.stop);
+        let gate = |host| Gate { host, agent: &agent.name, skills: self.snapshot, stop };
+        Admission { runs: &self.runs, gate: agent.on_host().map(gate), stop }
     }
 
     /// Looks something up, or prepares a command; else says what is wrong.
@@ -350,22 +335,8 @@ impl<'a> Round<'a> {
         permit: Option<Permit>,
         span: Span,
     ) -> Result<Answer, AgentError> {
-        if let Some(permit) = permit {
-            let walk = match self.gate() {
-                Some(gate) => gate.open(&permit).await,
-                None => Err(UNDECIDED.to_owned()),
-            };
-            match walk {
-                Ok(walk) => prepared.walk(walk),
-                Err(why) => {
-                    let answer = Answer::error(why);
-                    spans::answered(&span, &answer);
-                    return Ok(answer);
-                }
-            }
-        }
-        if self.stop.is_stopped() {
-            let answer = Answer::error(STOPPED);
+        if let Err(why) = self.admission().open(&mut prepared, permit.as_ref()).await {
+            let answer = Answer::error(why);
             spans::answered(&span, &answer);
             return Ok(answer);
         }

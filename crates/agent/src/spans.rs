@@ -82,7 +82,7 @@ pub(crate) fn replied(span: &Span, reply: &Result<Option<Reply>, ModelError>) {
 }
 
 /// The span of a call; `is_there` says whether there is a tool of that name.
-pub(crate) fn tool(call: &Call, key: &SessionKey, is_there: bool) -> Span {
+pub(crate) fn tool(call: &Call, session: &str, is_there: bool) -> Span {
     let name = if is_there { call.name.as_str() } else { OTHER };
     info_span!(
         "execute_tool",
@@ -90,7 +90,7 @@ pub(crate) fn tool(call: &Call, key: &SessionKey, is_there: bool) -> Span {
         otel.status_code = Empty,
         "error.type" = Empty,
         gen_ai.operation.name = "execute_tool",
-        gen_ai.conversation.id = key.session(),
+        gen_ai.conversation.id = session,
         gen_ai.tool.name = name,
         gen_ai.tool.type = "function",
         gen_ai.tool.call.id = call.id,

@@ -1,5 +1,6 @@
 //! Commands on the host: judged one by one, asked about where nobody allowed them, run from their plan.
 
+mod admission;
 mod approver;
 mod decisions;
 mod events;
@@ -17,6 +18,7 @@ use metier_approval::Approved;
 use metier_sandbox::Walk;
 use metier_session::SessionRef;
 
+pub(crate) use admission::Admission;
 pub use approver::{Approver, Decision, Question};
 pub use decisions::{rule_of, take_decisions};
 pub use facts::Machine;

@@ -4,12 +4,13 @@
 //! out the same for as long as a session lives. So everything here is a function of its arguments.
 
 use metier_skill::tokens;
+use serde::Serialize;
 
 /// Begins a block with the instructions of a skill; its name follows.
 pub(crate) const LOADED: &str = "[Loaded] ";
 
 /// A doc with its text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DocText {
     /// Its path in the skill.
     pub path: String,
@@ -17,9 +18,34 @@ pub struct DocText {
     pub text: String,
 }
 
+/// A body, or as much of it as is given at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Page {
+    /// Its lines.
+    pub(crate) text: String,
+    /// How many of the body's lines these are, and how many it has, if that is not all.
+    pub(crate) cut: Option<(usize, usize)>,
+}
+
 /// The block that follows the loading of a skill: its body, and the docs that came with it.
 pub fn loaded(skill: &str, body: &str, docs: &[DocText], max_body_tokens: usize) -> String {
-    let body = page(skill, body, max_body_tokens);
+    let Page { text, cut } = page(body, max_body_tokens);
+    let rest = format!("of skill://{skill}/SKILL.md, after the line that was last here");
+    with_docs(skill, &with_rest(text, cut, &rest), docs)
+}
+
+/// A part of a body, with where its rest is.
+pub(crate) fn with_rest(text: String, cut: Option<(usize, usize)>, rest: &str) -> String {
+    let Some((shown, total)) = cut else { return text };
+    format!(
+        "{}\n\n[This is not all: {shown} of {total} lines of the instructions. Before you follow them, read the rest \
+         {rest}.]",
+        text.trim_end(),
+    )
+}
+
+/// The block of a body that has its final form.
+pub(crate) fn with_docs(skill: &str, body: &str, docs: &[DocText]) -> String {
     let mut block = format!("{LOADED}{skill}\n\n{}\n\n", body.trim_end());
     push_docs(&mut block, docs);
     block
@@ -43,11 +69,11 @@ fn push_docs(block: &mut String, docs: &[DocText]) {
     }
 }
 
-/// The body, or as many of its first lines as fit, with where the rest is.
-fn page(skill: &str, body: &str, max_tokens: usize) -> String {
+/// The body, or as many of its first lines as fit.
+pub(crate) fn page(body: &str, max_tokens: usize) -> Page {
     // Counting takes a while, and no token is shorter than a byte.
     if body.len() <= max_tokens || tokens::count(body) <= max_tokens {
-        return body.to_owned();
+        return Page { text: body.to_owned(), cut: None };
     }
     let lines: Vec<&str> = body.split_inclusive('\n').collect();
     // A body is at least as long as the sum of its lines less one token each; bisection is exact.
@@ -62,13 +88,7 @@ fn page(skill: &str, body: &str, max_tokens: usize) -> String {
         }
     }
     let shown = shown.0;
-    let text = lines[..shown].concat();
-    format!(
-        "{}\n\n[This is not all: {shown} of {} lines of the instructions. Before you follow them, read the rest \
-         of skill://{skill}/SKILL.md, after the line that was last here.]",
-        text.trim_end(),
-        lines.len(),
-    )
+    Page { text: lines[..shown].concat(), cut: Some((shown, lines.len())) }
 }
 
 #[cfg(test)]

@@ -1,17 +1,18 @@
 //! `read_file`: a text by lines, from the workspace, from artifacts or from skills.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Component, Path, PathBuf};
 
 use metier_skill::library::Place;
-use metier_workspace::artifact::{ArtifactRef, ArtifactStore, Owner};
+use metier_workspace::artifact::{ArtifactKey, ArtifactName, ArtifactRef, ArtifactStore, Owner};
 use metier_workspace::executor::VIEW;
 use metier_workspace::input::open_below;
 use metier_workspace::path::{Inside, Meaning, resolve};
-use metier_workspace::{SessionKey, Workspaces};
+use metier_workspace::{SessionKey, Workspace, Workspaces};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use thiserror::Error;
 use tokio::io::AsyncReadExt;
 
 use crate::host::Host;
@@ -52,14 +53,45 @@ struct Arguments {
     num_lines: Option<usize>,
 }
 
+/// Which lines of a file are wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lines {
+    /// The first; else that of the file.
+    pub(crate) start: Option<usize>,
+    /// How many; else as many as usual.
+    pub(crate) count: Option<usize>,
+}
+
 /// A part of a file, for renderers.
 #[derive(Debug, Serialize)]
 struct Part<'a> {
     file_name: &'a str,
-    start_line: usize,
-    lines: usize,
-    total_lines: usize,
-    truncated: bool,
+    #[serde(flatten)]
+    extent: Extent,
+}
+
+/// Which part of a file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Extent {
+    /// The number of its first line.
+    pub(crate) start_line: usize,
+    /// How many lines it has.
+    pub(crate) lines: usize,
+    /// How many the file has.
+    pub(crate) total_lines: usize,
+    /// Whether there are more behind it.
+    pub(crate) truncated: bool,
+}
+
+/// Why a file is not given by lines.
+#[derive(Debug, Error)]
+pub(crate) enum NoLines {
+    #[error("it is not a text; use a command to look into it")]
+    NotText,
+    #[error("it has more than 64 MiB; use a command to look into it")]
+    TooLarge,
+    #[error("{0}")]
+    Io(#[from] io::Error),
 }
 
 /// Answers a call.
@@ -78,19 +110,25 @@ pub async fn read(
     let Some(file) = arguments.file_name.as_deref() else {
         return Err(format!("the arguments of {tool} are wrong: missing field `{field}`"));
     };
+    let lines = Lines { start: arguments.start_line, count: arguments.num_lines };
     let content = open(file, shelves, at).await;
-    let content = content.and_then(|content| numbered(file, &arguments, content));
+    let content = content.and_then(|content| {
+        let (text, extent) = numbered(lines, content).map_err(|why| why.to_string())?;
+        let structured = serde_json::to_value(Part { file_name: file, extent });
+        Ok(Answer { structured: structured.unwrap_or_default(), ..Answer::text(text) })
+    });
     content.map_err(|why| format!("`{file}` cannot be read: {why}"))
 }
 
-type Content = Box<dyn Read + Send>;
+pub(crate) type Content = Box<dyn Read + Send>;
 
 async fn open(name: &str, shelves: Shelves<'_>, at: &Situation<'_>) -> Result<Content, String> {
     if name.starts_with("artifact://") {
-        return artifact(name, shelves).await;
+        let reference = ArtifactRef::parse(name).map_err(|error| error.to_string())?;
+        return artifact(reference.name(), reference.version(), shelves).await;
     }
     if let Some(path) = name.strip_prefix("skill://") {
-        return of_skill(path, at);
+        return of_skill(split(path), at);
     }
     let workspace = shelves.workspaces.workspace(shelves.key).map_err(|error| error.to_string())?;
     let path = name.strip_prefix("workspace://").unwrap_or(name);
@@ -107,23 +145,35 @@ async fn open(name: &str, shelves: Shelves<'_>, at: &Situation<'_>) -> Result<Co
         return of_host(path, host, at);
     }
     let path = inside.unwrap_or(path);
-    let root = Inside::default();
-    let place = |path: &str| resolve(path, Meaning { base: &root, run: &root });
     // Skills are mounted for commands only; here they are read where they are staged.
-    if let Ok(place) = place(path)
-        && let Some(path) = place.as_str().strip_prefix("skills/")
-    {
-        return of_skill(path, at);
+    match in_skills(path) {
+        Some(path) => of_skill(split(&path), at),
+        None => of_workspace(&workspace, path),
     }
-    let opened = place(path)
-        .map_err(|error| error.to_string())
-        .and_then(|place| workspace.open_file(&place).map_err(|error| error.to_string()));
+}
+
+/// The place of a path in a workspace.
+fn place(path: &str) -> Result<Inside, String> {
+    let root = Inside::default();
+    resolve(path, Meaning { base: &root, run: &root }).map_err(|error| error.to_string())
+}
+
+/// The name of a skill and a path in it, if a path of the workspace is of a skill.
+pub(crate) fn in_skills(path: &str) -> Option<String> {
+    place(path).ok()?.as_str().strip_prefix("skills/").map(str::to_owned)
+}
+
+/// A file of a workspace that is of no skill.
+pub(crate) fn of_workspace(workspace: &Workspace, path: &str) -> Result<Content, String> {
+    let open = |path: &str| {
+        let place = place(path)?;
+        workspace.open_file(&place).map_err(|error| error.to_string())
+    };
+    let opened = open(path);
     // What a skill calls `inputs/` is a folder of the workspace's own.
     let input = path.strip_prefix("inputs/").map(|rest| format!("work/inputs/{rest}"));
     let opened = match (opened, input) {
-        (Err(_), Some(input)) => place(&input)
-            .map_err(|error| error.to_string())
-            .and_then(|place| workspace.open_file(&place).map_err(|error| error.to_string())),
+        (Err(_), Some(input)) => open(&input),
         (opened, _) => opened,
     };
     opened.map(|file| Box::new(file) as Content)
@@ -137,7 +187,7 @@ fn of_host(path: &str, host: &Host, at: &Situation<'_>) -> Result<Content, Strin
         let Place::Folder { file, .. } = &entry.place else { continue };
         let inside = file.parent().and_then(|folder| path.strip_prefix(folder).ok());
         if let Some(inside) = inside.and_then(Path::to_str) {
-            return of_skill(&format!("{}/{inside}", entry.name.as_str()), at);
+            return of_skill((entry.name.as_str(), inside), at);
         }
     }
     let folders: Vec<PathBuf> = [&host.folder].into_iter().chain(&host.readable).cloned().collect();
@@ -160,21 +210,33 @@ fn is_in(folder: &Path, path: &Path) -> bool {
     path.starts_with(folder) && !path.components().any(|part| part == Component::ParentDir)
 }
 
-async fn artifact(name: &str, shelves: Shelves<'_>) -> Result<Content, String> {
-    let reference = ArtifactRef::parse(name).map_err(|error| error.to_string())?;
+/// An artifact of a session or its user: a version of it, or the newest.
+pub(crate) async fn artifact(
+    name: &ArtifactName,
+    version: Option<u64>,
+    shelves: Shelves<'_>,
+) -> Result<Content, String> {
     let SessionKey { app, user, session, .. } = shelves.key;
     let owner = Owner::new(app, user, session).map_err(|error| error.to_string())?;
-    let loaded = shelves.artifacts.load(&reference.key(&owner), reference.version()).await;
+    let key = ArtifactKey::of(&owner, name.clone());
+    let loaded = shelves.artifacts.load(&key, version).await;
     let loaded = loaded.map_err(|error| error.to_string())?;
     let mut content = Vec::new();
     let mut limited = loaded.content.take(MAX_FILE + 1);
     limited.read_to_end(&mut content).await.map_err(|error| error.to_string())?;
-    Ok(Box::new(std::io::Cursor::new(content)))
+    Ok(Box::new(io::Cursor::new(content)))
+}
+
+/// The name of a skill and a path in it.
+fn split(path: &str) -> (&str, &str) {
+    path.split_once('/').unwrap_or((path, "SKILL.md"))
 }
 
 /// A file of a skill, of the version that was loaded if one was.
-fn of_skill(path: &str, at: &Situation<'_>) -> Result<Content, String> {
-    let (name, inside) = path.split_once('/').unwrap_or((path, "SKILL.md"));
+pub(crate) fn of_skill(
+    (name, inside): (&str, &str),
+    at: &Situation<'_>,
+) -> Result<Content, String> {
     let entry = at.usable(name)?;
     let folder = at.tree(entry)?.folder;
     let tree = metier_skill::files::list(&folder).map_err(|error| error.to_string())?;
@@ -187,25 +249,24 @@ fn of_skill(path: &str, at: &Situation<'_>) -> Result<Content, String> {
 }
 
 /// The lines that were asked for, each with its number.
-fn numbered(file: &str, arguments: &Arguments, content: Content) -> Result<Answer, String> {
-    let first = arguments.start_line.unwrap_or(1).max(1);
-    let most = arguments.num_lines.unwrap_or(DEFAULT_LINES).max(1);
+pub(crate) fn numbered(lines: Lines, content: Content) -> Result<(String, Extent), NoLines> {
+    let first = lines.start.unwrap_or(1).max(1);
+    let most = lines.count.unwrap_or(DEFAULT_LINES).max(1);
     let mut reader = BufReader::new(content.take(MAX_FILE + 1));
     let mut bytes = 0;
     let (mut text, mut shown, mut total, mut is_full) = (String::new(), 0, 0, false);
     let mut line = Vec::new();
     loop {
         line.clear();
-        match reader.read_until(b'\n', &mut line) {
-            Ok(0) => break,
-            Ok(length) => (bytes, total) = (bytes + length as u64, total + 1),
-            Err(error) => return Err(error.to_string()),
+        match reader.read_until(b'\n', &mut line)? {
+            0 => break,
+            length => (bytes, total) = (bytes + length as u64, total + 1),
         }
         if bytes > MAX_FILE {
-            return Err("it has more than 64 MiB; use a command to look into it".to_owned());
+            return Err(NoLines::TooLarge);
         }
         if line.contains(&0) {
-            return Err("it is not a text; use a command to look into it".to_owned());
+            return Err(NoLines::NotText);
         }
         if total < first || shown == most || is_full {
             continue;
@@ -233,8 +294,5 @@ fn numbered(file: &str, arguments: &Arguments, content: Content) -> Result<Answe
     } else if shown == 0 {
         text = format!("(the file has only {total} lines)\n");
     }
-    let part =
-        Part { file_name: file, start_line: first, lines: shown, total_lines: total, truncated };
-    let structured = serde_json::to_value(part).unwrap_or_default();
-    Ok(Answer { structured, ..Answer::text(text) })
+    Ok((text, Extent { start_line: first, lines: shown, total_lines: total, truncated }))
 }

@@ -243,33 +243,42 @@ impl Runs {
         stop: &Stop,
         (live, cancel): (Live, Cancel),
     ) -> Answer {
-        let Prepared { order, digests, warnings, talk } = prepared;
-        let answer = match talk {
-            Some(options) => {
-                let started = tokio::select! {
-                    started = programs.start(order, options) => started,
-                    // A program whose id nobody was told ends with whoever waits for it.
-                    () = stop.stopped() => return Answer::error(STOPPED),
-                };
-                started.map(|progress| Answer::json(&progress)).map_err(|error| error.to_string())
-            }
-            None => self.runner.run(order, live, cancel).await.map_or_else(
-                |error| Err(error.to_string()),
-                |mut output| {
-                    output.warnings.extend(warnings);
-                    // A command that fails is a result like any other.
-                    Ok(Answer::json(&output))
-                },
-            ),
+        let Some(options) = prepared.talk else {
+            return self.run_to_its_end(prepared, live, cancel).await;
         };
-        match answer {
-            Ok(mut answer) => {
-                answer.digests.extend(digests);
-                answer
-            }
-            Err(why) => Answer::error(why),
+        let started = tokio::select! {
+            started = programs.start(prepared.order, options) => started,
+            // A program whose id nobody was told ends with whoever waits for it.
+            () = stop.stopped() => return Answer::error(STOPPED),
+        };
+        match started {
+            Ok(progress) => of_trees(Answer::json(&progress), prepared.digests),
+            Err(error) => Answer::error(error.to_string()),
         }
     }
+
+    /// Runs what was prepared, and waits for its end.
+    pub(crate) async fn run_to_its_end(
+        &self,
+        prepared: Prepared,
+        live: Live,
+        cancel: Cancel,
+    ) -> Answer {
+        match self.runner.run(prepared.order, live, cancel).await {
+            // A command that fails is a result like any other.
+            Ok(mut output) => {
+                output.warnings.extend(prepared.warnings);
+                of_trees(Answer::json(&output), prepared.digests)
+            }
+            Err(error) => Answer::error(error.to_string()),
+        }
+    }
+}
+
+/// An answer that came of these trees.
+fn of_trees(mut answer: Answer, digests: Vec<(String, String)>) -> Answer {
+    answer.digests.extend(digests);
+    answer
 }
 
 /// What holds for commands of no skill in particular: what somebody granted to one skill is not there

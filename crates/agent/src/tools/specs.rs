@@ -60,19 +60,19 @@ impl ToolSet {
     }
 }
 
-fn spec(name: &str, description: impl Into<String>, schema: Value) -> ToolSpec {
+pub(crate) fn spec(name: &str, description: impl Into<String>, schema: Value) -> ToolSpec {
     ToolSpec { name: name.to_owned(), description: description.into(), schema }
 }
 
-fn object(properties: &Value, required: &[&str]) -> Value {
+pub(crate) fn object(properties: &Value, required: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 
-fn strings() -> Value {
+pub(crate) fn strings() -> Value {
     json!({ "type": "array", "items": { "type": "string" } })
 }
 
-fn load() -> ToolSpec {
+pub(crate) fn load() -> ToolSpec {
     spec(
         name::LOAD,
         "Load the instructions of a skill, and docs of it if you know which. Do this before you follow or run a skill.",
@@ -103,7 +103,7 @@ fn select_docs() -> ToolSpec {
     )
 }
 
-fn list_docs() -> ToolSpec {
+pub(crate) fn list_docs() -> ToolSpec {
     spec(
         name::LIST_DOCS,
         "List the docs of a skill.",
@@ -111,7 +111,7 @@ fn list_docs() -> ToolSpec {
     )
 }
 
-fn search() -> ToolSpec {
+pub(crate) fn search() -> ToolSpec {
     spec(
         name::SEARCH,
         "Find skills for a task, also those that are not in the list.",
@@ -122,7 +122,7 @@ fn search() -> ToolSpec {
     )
 }
 
-fn run(on_host: bool) -> ToolSpec {
+pub(crate) fn run(on_host: bool) -> ToolSpec {
     let description = if on_host {
         "Run a command of a loaded skill on the user's machine. Each is judged first, and the user may be asked: write \
          plain commands without variables, globs and substitutions."

@@ -1,10 +1,38 @@
 //! Artifacts of a visit: those of its session, and those that its user has in every session.
 
 use metier_workspace::SessionKey;
-use metier_workspace::artifact::{ArtifactKey, Listed, Owner, VersionInfo};
+use metier_workspace::artifact::{
+    ArtifactKey, ArtifactName, ArtifactRef, Listed, Owner, VersionInfo,
+};
+use serde::Deserialize;
+use serde_json::Value;
 use tokio::io::AsyncReadExt;
 
+use super::lookup::part;
+use super::tools::name;
 use super::{MAX_WHOLE_BYTES, Visit, VisitError};
+use crate::tools::Answer;
+use crate::tools::answer::arguments;
+use crate::tools::read::{
+    Content, Lines, NoLines, Shelves, artifact, in_skills, numbered, of_workspace,
+};
+
+/// How references to artifacts begin.
+const ARTIFACT: &str = "artifact://";
+/// How references to files of the workspace begin.
+const WORKSPACE: &str = "workspace://";
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReadArguments {
+    name: String,
+    #[serde(default)]
+    version: Option<u64>,
+    #[serde(default)]
+    start_line: Option<usize>,
+    #[serde(default)]
+    num_lines: Option<usize>,
+}
 
 /// A version of an artifact with its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,5 +91,55 @@ impl Visit {
     fn owner(&self) -> Result<Owner, VisitError> {
         let SessionKey { app, user, session, .. } = &self.desk.key;
         Ok(Owner::new(app, user, session)?)
+    }
+    /// `artifact_read`.
+    pub(super) async fn read_artifact(&self, given: &Value) -> Result<Answer, String> {
+        let ReadArguments { name, version, start_line, num_lines } =
+            arguments(given, name::ARTIFACT)?;
+        let say = |why: String| format!("`{name}` cannot be read: {why}");
+        let content = self.open(&name, version).await.map_err(say)?;
+        let lines = Lines { start: start_line, count: num_lines };
+        let read = self.apart(move |_| numbered(lines, content)).await;
+        let read = read.map_err(|why| {
+            say(match why {
+                NoLines::NotText => "it is not a text; give it to skill_run as an input, or have \
+                                     the resource"
+                    .to_owned(),
+                NoLines::TooLarge => "it has more than 64 MiB; give it to skill_run".to_owned(),
+                NoLines::Io(error) => error.to_string(),
+            })
+        })?;
+        Ok(part("name", &name, read))
+    }
+
+    /// Opens an artifact, or a file of the workspace that a run referred to.
+    async fn open(&self, name: &str, version: Option<u64>) -> Result<Content, String> {
+        let runner = &self.desk.visits.runner;
+        let (workspaces, key) = (&runner.workspaces, &self.desk.key);
+        if let Some(path) = name.strip_prefix(WORKSPACE) {
+            if in_skills(path).is_some() {
+                return Err("it is a file of a skill; use skill_read".to_owned());
+            }
+            let workspace = workspaces.workspace(key).map_err(|error| error.to_string())?;
+            return of_workspace(&workspace, path);
+        }
+        let (name, version) = meant(name, version)?;
+        let shelves = Shelves { workspaces, key, artifacts: &*runner.artifacts, host: None };
+        artifact(&name, version, shelves).await
+    }
+}
+
+/// Which artifact and version a name, or a reference, and a version mean.
+fn meant(name: &str, version: Option<u64>) -> Result<(ArtifactName, Option<u64>), String> {
+    if !name.starts_with(ARTIFACT) {
+        let name = ArtifactName::parse(name).map_err(|error| error.to_string())?;
+        return Ok((name, version));
+    }
+    let reference = ArtifactRef::parse(name).map_err(|error| error.to_string())?;
+    match (reference.version(), version) {
+        (Some(one), Some(other)) if one != other => {
+            Err(format!("it is version {one}, and `version` is {other}; give one of them"))
+        }
+        (one, other) => Ok((reference.name().clone(), one.or(other))),
     }
 }

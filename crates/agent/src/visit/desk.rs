@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use metier_session::State;
+use metier_skill::library::Entry;
 use metier_workspace::SessionKey;
+use metier_workspace::executor::Network;
 
 use super::Visits;
 use crate::texts::StagedTexts;
@@ -34,6 +36,19 @@ impl Memory {
         Self(None)
     }
 
+    /// Whether anything is remembered at all.
+    pub(super) fn is_kept(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Notes that versions of skills were given.
+    pub(super) fn note(&self, given: &Given) {
+        if let Some(known) = &self.0 {
+            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            known.extend(given.iter().map(|(skill, digest)| (skill.clone(), digest.clone())));
+        }
+    }
+
     fn given(&self) -> Given {
         let known = self.0.as_ref().map(|it| it.lock().unwrap_or_else(PoisonError::into_inner));
         known.map(|it| it.clone()).unwrap_or_default()
@@ -60,5 +75,17 @@ impl Desk {
             max_loaded: None,
             given: &self.memory.given(),
         })
+    }
+
+    /// Whether commands may have network: all on the host do, others if their skill was given some.
+    pub(super) fn may_reach_out(&self) -> bool {
+        let Visits { library, runner, .. } = &*self.visits;
+        let has_network = |entry: &Entry| {
+            let settings = library.run_settings(entry);
+            settings.is_ok_and(|it| !matches!(it.network, Network::None))
+        };
+        let snapshot = library.snapshot();
+        let mut entries = snapshot.entries.iter().filter(|entry| entry.verdict.is_eligible());
+        runner.executor.sees_host() || entries.any(has_network)
     }
 }

@@ -9,29 +9,36 @@ mod artifacts;
 mod desk;
 mod error;
 mod files;
+mod lookup;
+mod run;
 mod tools;
 
 use std::fmt;
 use std::sync::Arc;
 
 use metier_session::SessionStore;
+use metier_session::content::Call;
 use metier_skill::library::Snapshot;
 use metier_workspace::executor::Live;
 use metier_workspace::{Runner, SessionKey};
 use serde_json::Value;
+use tracing::Instrument;
 
 use crate::host::Host;
 use crate::library::Library;
+use crate::spans;
 use crate::stop::Stop;
-use crate::tools::Answer;
 use crate::tools::run::Restriction;
+use crate::tools::{Answer, specs};
 
 pub use artifacts::ArtifactBytes;
 pub use error::VisitError;
 pub use files::{FileBytes, FileRole, SkillFile, SkillFiles};
 pub use tools::{Effects, VisitTool, name, tools};
 
-use desk::Desk;
+use desk::{Desk, Memory};
+use run::Counter;
+use tools::NAMES;
 
 /// Largest file that is given whole, in bytes.
 pub const MAX_WHOLE_BYTES: u64 = 16 << 20;
@@ -60,12 +67,13 @@ pub struct Visits {
 /// The visit of one agent: a workspace, and what it was given.
 pub struct Visit {
     desk: Arc<Desk>,
+    counter: Counter,
 }
 
 impl Visit {
     /// A visit in the workspace of a session.
     pub fn new(visits: Arc<Visits>, key: SessionKey) -> Self {
-        Self { desk: Arc::new(Desk::new(visits, key, desk::Memory::new())) }
+        Self::with(visits, key, Memory::new())
     }
 
     /// The same for a client whose calls have nothing to do with each other: what one was given is not
@@ -73,13 +81,25 @@ impl Visit {
     #[must_use]
     pub fn forgetful(self) -> Self {
         let visits = Arc::clone(&self.desk.visits);
-        let key = self.desk.key.clone();
-        Self { desk: Arc::new(Desk::new(visits, key, desk::Memory::none())) }
+        Self::with(visits, self.desk.key.clone(), Memory::none())
+    }
+
+    fn with(visits: Arc<Visits>, key: SessionKey, memory: Memory) -> Self {
+        Self { desk: Arc::new(Desk::new(visits, key, memory)), counter: Counter::new() }
     }
 
     /// The skills as they are now.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.desk.visits.library.snapshot()
+    }
+
+    /// What may be called here.
+    pub fn tools(&self) -> Vec<VisitTool> {
+        let mut tools = tools(self.desk.visits.runner.executor.sees_host());
+        if !self.desk.may_reach_out() {
+            tools.iter_mut().for_each(|tool| tool.effects.reaches_out = false);
+        }
+        tools
     }
 
     /// Whose workspace and artifacts are used.
@@ -89,14 +109,41 @@ impl Visit {
 
     /// Does what a call asks for. What is wrong is an answer as well.
     pub async fn call(&self, tool: &str, given: &Value, stop: &Stop, live: Live) -> Answer {
-        let _ = (given, stop, live);
-        Answer::unknown_tool(tool, &[])
+        let is_there = NAMES.contains(&tool);
+        let call = Call { name: tool.to_owned(), ..Call::default() };
+        let span = spans::tool(&call, &self.desk.key.session, is_there);
+        let answering = self.answer(tool, given, stop, live).instrument(span.clone());
+        let answer = answering.await.unwrap_or_else(Answer::error);
+        spans::answered(&span, &answer);
+        answer
     }
 
     /// Gives a skill because a person asked for it, who may also have what is hidden from models; this visit may
     /// use it from then on.
     pub async fn load_for_person(&self, skill: &str) -> Answer {
-        Answer::error(format!("there is no skill `{skill}`"))
+        let skill = skill.to_owned();
+        let loaded = self.apart(move |desk| desk.load_for_person(&skill)).await;
+        loaded.unwrap_or_else(Answer::error)
+    }
+
+    async fn answer(
+        &self,
+        tool: &str,
+        given: &Value,
+        stop: &Stop,
+        live: Live,
+    ) -> Result<Answer, String> {
+        let look: fn(&Desk, &Value) -> Result<Answer, String> = match tool {
+            specs::name::SEARCH => Desk::search,
+            specs::name::LOAD => Desk::load,
+            specs::name::LIST_DOCS => Desk::list_docs,
+            name::READ => Desk::read,
+            name::ARTIFACT => return self.read_artifact(given).await,
+            specs::name::RUN => return self.run(given, stop, live).await,
+            other => return Ok(Answer::unknown_tool(other, &NAMES)),
+        };
+        let given = given.clone();
+        self.apart(move |desk| look(desk, &given)).await
     }
 
     /// Does work that reads and writes files, apart from everything that must not wait for it.

@@ -1,0 +1,203 @@
+//! The tools that look something up: finding and loading skills, and reading their files.
+
+use std::path::Path;
+
+use metier_session::content::Loaded;
+use metier_skill::files;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::desk::Desk;
+use super::tools::name;
+use crate::block::{DocText, page, with_docs, with_rest};
+use crate::texts::Texts;
+use crate::tools::Answer;
+use crate::tools::answer::arguments;
+use crate::tools::read::{Extent, Lines, NoLines, numbered, of_skill};
+
+/// Most files of a skill that are listed with its instructions.
+const MAX_LISTED: usize = 50;
+/// Most bytes of docs that are given with instructions; further ones are read one by one.
+const MAX_DOCS_BYTES: usize = 1 << 20;
+/// The file with the instructions.
+const INSTRUCTIONS: &str = "SKILL.md";
+
+/// What is given of a skill. Some clients show a model nothing but this.
+#[derive(Debug, Serialize)]
+struct Delivery {
+    skill: String,
+    digest: String,
+    directory: String,
+    body: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_line: Option<usize>,
+    docs: Vec<DocText>,
+    other_docs: Vec<String>,
+    resources: Vec<Resource>,
+    #[serde(skip_serializing_if = "is_none")]
+    more: usize,
+}
+
+/// A file of a skill.
+#[derive(Debug, Serialize)]
+struct Resource {
+    path: String,
+    size: u64,
+}
+
+/// A part of what a field names.
+#[derive(Debug, Serialize)]
+struct Part<'a> {
+    #[serde(flatten)]
+    extent: Extent,
+    text: &'a str,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReadArguments {
+    skill: String,
+    path: String,
+    #[serde(default)]
+    start_line: Option<usize>,
+    #[serde(default)]
+    num_lines: Option<usize>,
+}
+
+impl Desk {
+    /// `skill_search`. Here and below an error says what is wrong, in words for the model.
+    pub(super) fn search(&self, given: &Value) -> Result<Answer, String> {
+        let found = self.look(|at| at.search(given))?;
+        Ok(Answer::json(&json!({ "skills": found.structured })))
+    }
+
+    /// `skill_list_docs`.
+    pub(super) fn list_docs(&self, given: &Value) -> Result<Answer, String> {
+        let listed = self.look(|at| at.list_docs(given))?;
+        Ok(Answer::json(&json!({ "skill": given["skill"], "docs": listed.structured })))
+    }
+
+    /// `skill_load`: what is given is all there is, so it has the text.
+    pub(super) fn load(&self, given: &Value) -> Result<Answer, String> {
+        self.deliver(self.look(|at| at.load(given))?)
+    }
+
+    /// The same for a person.
+    pub(super) fn load_for_person(&self, skill: &str) -> Result<Answer, String> {
+        self.deliver(self.look(|at| at.load_for_person(&json!({ "skill": skill })))?)
+    }
+
+    /// `skill_read`.
+    pub(super) fn read(&self, given: &Value) -> Result<Answer, String> {
+        let ReadArguments { skill, path, start_line, num_lines } = arguments(given, name::READ)?;
+        let lines = Lines { start: start_line, count: num_lines };
+        let say = |why: String| format!("`{path}` of `{skill}` cannot be read: {why}");
+        let content = self.look(|at| {
+            at.usable(&skill)?;
+            of_skill((&skill, &path), at).map_err(say)
+        })?;
+        let read = numbered(lines, content).map_err(|why| {
+            say(match why {
+                NoLines::NotText => format!(
+                    "it is not a text; look into it with skill_run, or have the resource skill://{skill}/{path}"
+                ),
+                NoLines::TooLarge => "it has more than 64 MiB; use skill_run".to_owned(),
+                NoLines::Io(error) => error.to_string(),
+            })
+        })?;
+        Ok(part("path", &path, read))
+    }
+
+    fn deliver(&self, answer: Answer) -> Result<Answer, String> {
+        let Some(Loaded { skill, digest, docs, .. }) = answer.loaded else { return Ok(answer) };
+        let delivery = self.delivery(&skill, &digest, &docs)?;
+        let text = delivery.text();
+        self.memory.note(&answer.digests);
+        Ok(Answer { digests: answer.digests, text, ..Answer::json(&delivery) })
+    }
+
+    fn delivery(&self, skill: &str, digest: &str, docs: &[String]) -> Result<Delivery, String> {
+        let folder = self.visits.runner.workspaces.staged(skill, digest);
+        let folder =
+            folder.ok_or_else(|| format!("`{skill}` is no longer there; load it again"))?;
+        let tree = files::list(&folder).map_err(|error| error.to_string())?;
+        let mut given: Vec<DocText> = Vec::new();
+        for path in docs {
+            let text = self.texts.doc(skill, digest, path).map_err(|error| error.to_string())?;
+            let size: usize = given.iter().map(|doc| doc.text.len()).sum();
+            if size + text.len() <= MAX_DOCS_BYTES {
+                given.push(DocText { path: path.clone(), text });
+            }
+        }
+        let is_given = |path: &str| given.iter().any(|doc| doc.path == path);
+        let other_docs: Vec<&str> =
+            tree.docs().map(|doc| doc.path.as_str()).filter(|path| !is_given(path)).collect();
+        let resources: Vec<(&str, u64)> = tree.resources().collect();
+        let more = |count: usize| count.saturating_sub(MAX_LISTED);
+        let (body, next_line) = self.body(skill, digest, &folder)?;
+        Ok(Delivery {
+            skill: skill.to_owned(),
+            digest: digest.to_owned(),
+            directory: format!("skills/{skill}"),
+            body,
+            next_line,
+            more: more(other_docs.len()) + more(resources.len()),
+            other_docs: other_docs.into_iter().take(MAX_LISTED).map(str::to_owned).collect(),
+            resources: resources
+                .into_iter()
+                .take(MAX_LISTED)
+                .map(|(path, size)| Resource { path: path.to_owned(), size })
+                .collect(),
+            docs: given,
+        })
+    }
+
+    /// The instructions, or their beginning and the line of the file where they go on.
+    fn body(
+        &self,
+        skill: &str,
+        digest: &str,
+        folder: &Path,
+    ) -> Result<(String, Option<usize>), String> {
+        let body = self.texts.body(skill, digest).map_err(|error| error.to_string())?;
+        let page = page(&body, self.visits.max_body_tokens);
+        let Some((shown, total)) = page.cut else { return Ok((page.text, None)) };
+        let file = std::fs::read(folder.join(INSTRUCTIONS)).map_err(|error| error.to_string())?;
+        // The body is the end of the file.
+        let all = file.split_inclusive(|byte| *byte == b'\n').count();
+        let next = all.saturating_sub(total) + shown + 1;
+        let rest = format!("with skill_read, `{INSTRUCTIONS}` of `{skill}` from line {next}");
+        Ok((with_rest(page.text, page.cut, &rest), Some(next)))
+    }
+}
+
+impl Delivery {
+    /// The same in words.
+    fn text(&self) -> String {
+        let mut text = with_docs(&self.skill, &self.body, &self.docs);
+        text.push_str(&format!("\nDirectory: {} (skill_run starts there)\n", self.directory));
+        if !self.other_docs.is_empty() {
+            text.push_str(&format!("Other docs: {}\n", self.other_docs.join(", ")));
+        }
+        if !self.resources.is_empty() {
+            let files = self.resources.iter().map(|it| format!("{} ({} bytes)", it.path, it.size));
+            text.push_str(&format!("Files: {}\n", files.collect::<Vec<_>>().join(", ")));
+        }
+        if self.more > 0 {
+            text.push_str(&format!("({} more are not listed)\n", self.more));
+        }
+        text
+    }
+}
+
+/// A part of what a field names.
+pub(super) fn part(field: &str, name: &str, (text, extent): (String, Extent)) -> Answer {
+    let mut structured = serde_json::to_value(Part { extent, text: &text }).unwrap_or_default();
+    structured[field] = Value::String(name.to_owned());
+    Answer { structured, ..Answer::text(text) }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}

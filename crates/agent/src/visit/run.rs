@@ -1,0 +1,134 @@
+//! `skill_run`: a command of a skill in the workspace of a visit, through the gate if it runs on the host.
+
+use std::sync::Arc;
+
+use metier_sandbox::Cancel;
+use metier_session::content::Call;
+use metier_session::{EventId, Opening, SessionKey};
+use metier_workspace::executor::Live;
+use serde_json::Value;
+use tokio::sync::{Mutex, Semaphore};
+
+use super::Visit;
+use super::desk::Desk;
+use crate::agent::{AgentError, unwatched};
+use crate::calls::STOPPED;
+use crate::host::{Admission, Gate, Permit};
+use crate::stop::Stop;
+use crate::thread::Thread;
+use crate::tools::run::Prepared;
+use crate::tools::specs::name;
+use crate::tools::{Answer, Runs};
+
+/// Commands of one visit that run at the same time; each is a process tree with limits of its own, and further ones
+/// wait.
+const MAX_RUNS: usize = 16;
+
+/// What the commands of a visit share.
+pub(super) struct Counter {
+    places: Semaphore,
+    /// Where decisions are written down. About one command is decided after the other.
+    thread: Mutex<Option<Thread>>,
+}
+
+impl Counter {
+    pub(super) fn new() -> Self {
+        Self { places: Semaphore::new(MAX_RUNS), thread: Mutex::default() }
+    }
+}
+
+/// Ends a command when nobody waits for it any more.
+struct Ending(Cancel);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+impl Visit {
+    pub(super) async fn run(
+        &self,
+        given: &Value,
+        stop: &Stop,
+        live: Live,
+    ) -> Result<Answer, String> {
+        let _place = tokio::select! {
+            place = self.counter.places.acquire() => place.map_err(|error| error.to_string())?,
+            () = stop.stopped() => return Err(STOPPED.to_owned()),
+        };
+        let given = given.clone();
+        let prepare = move |desk: &Desk| {
+            let runs = desk.runs();
+            let prepared = desk.look(|at| runs.prepare(&given, at))?;
+            Ok::<_, String>((runs, prepared))
+        };
+        let (runs, mut prepared) = self.apart(prepare).await?;
+        let (visits, skills) = (&self.desk.visits, self.snapshot());
+        let host = visits.host.as_ref();
+        let gate = host.map(|host| Gate { host, agent: &visits.agent, skills: &skills, stop });
+        let admission = Admission { runs: &runs, gate, stop };
+        let permit = match admission.is_needed() {
+            true => self.decide(admission, &prepared).await?,
+            false => None,
+        };
+        admission.open(&mut prepared, permit.as_ref()).await?;
+        let cancel = Cancel::new().map_err(|error| AgentError::from(error).to_string())?;
+        let _ending = Ending(cancel.clone());
+        let running = runs.run_to_its_end(prepared, live, cancel.clone());
+        Ok(stop.cancelling(&cancel, running).await)
+    }
+
+    /// Has somebody decide about a command on the host, and writes it down.
+    async fn decide(
+        &self,
+        admission: Admission<'_>,
+        run: &Prepared,
+    ) -> Result<Option<Permit>, String> {
+        let id = EventId::fresh().to_string();
+        let call = Call { id, name: name::RUN.to_owned(), ..Call::default() };
+        let mut place = tokio::select! {
+            place = self.counter.thread.lock() => place,
+            () = admission.stop.stopped() => return Err(STOPPED.to_owned()),
+        };
+        let mut thread = match place.take() {
+            Some(thread) => thread,
+            None => self.desk.thread().await?,
+        };
+        let decided = admission.decide(&mut thread, &call, run).await;
+        // A session that could not be written to is read again the next time: others may have written to it.
+        let decided = decided.map_err(|error| not_written(&error))?;
+        *place = Some(thread);
+        decided
+    }
+}
+
+impl Desk {
+    fn runs(&self) -> Runs {
+        let visits = &self.visits;
+        Runs {
+            runner: visits.runner.clone(),
+            key: self.key.clone(),
+            load_first: visits.load_before_run && self.memory.is_kept(),
+            start: visits.host.as_ref().map(|host| host.folder.clone()),
+            restriction: visits.restriction.clone(),
+        }
+    }
+
+    /// The session in which decisions are written down.
+    async fn thread(&self) -> Result<Thread, String> {
+        let Some(sessions) = &self.visits.sessions else {
+            return Err("no command may run on the host: decisions cannot be written down".into());
+        };
+        let key = SessionKey::new(&self.key.app, &self.key.user, &self.key.session);
+        let key = key.map_err(|error| not_written(&error))?;
+        // No conversation of ours begins there.
+        let opening = |_: &_| Opening::default();
+        let thread = Thread::open(Arc::clone(sessions), &key, opening, unwatched()).await;
+        thread.map_err(|error| not_written(&error))
+    }
+}
+
+fn not_written(error: &dyn std::fmt::Display) -> String {
+    format!("this was not run: the decision about it cannot be written down: {error}")
+}

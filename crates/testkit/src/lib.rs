@@ -5,14 +5,18 @@
     reason = "tests start the binary and read their own switches"
 )]
 
+pub mod conformance;
 mod corpus;
 mod environment;
+mod node;
 pub mod provider;
+pub mod proxy;
 pub mod server;
 mod terminal;
 mod user;
 
 pub use corpus::{corpus, report, skip};
 pub use environment::{Outcome, TestEnv};
+pub use node::Node;
 pub use terminal::Terminal;
 pub use user::{as_root_of_a_container, run_as_ordinary_user, run_as_root_of_a_container};

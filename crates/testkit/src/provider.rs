@@ -22,6 +22,7 @@ pub struct Said {
     thought: String,
     text: String,
     calls: Vec<(String, String, Value)>,
+    namespace: Option<String>,
 }
 
 /// A provider that plays replies.
@@ -48,6 +49,12 @@ impl Said {
     #[must_use]
     pub fn after(self, thought: &str) -> Self {
         Self { thought: thought.to_owned(), ..self }
+    }
+
+    /// The same with calls of tools that are in a namespace, where the format knows such.
+    #[must_use]
+    pub fn within(self, namespace: &str) -> Self {
+        Self { namespace: Some(namespace.to_owned()), ..self }
     }
 
     /// The same with one more call.
@@ -176,6 +183,9 @@ fn responses(said: &Said) -> Vec<Value> {
         let at = items.len();
         let mut item =
             json!({ "type": "function_call", "call_id": id, "name": tool, "arguments": "" });
+        if let Some(namespace) = &said.namespace {
+            item["namespace"] = json!(namespace);
+        }
         events.push(
             json!({ "type": "response.output_item.added", "output_index": at, "item": item }),
         );

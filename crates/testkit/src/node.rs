@@ -1,0 +1,67 @@
+//! Programs of others that speak the Model Context Protocol, from the npm registry.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::skip;
+
+/// The packages that are installed for tests.
+#[derive(Clone, Debug)]
+pub struct Node {
+    packages: PathBuf,
+}
+
+impl Node {
+    /// The packages in the folder named by `METIER_TEST_NODE`; without it the test is skipped.
+    pub fn find(test: &str) -> Option<Self> {
+        let packages = env::var_os("METIER_TEST_NODE").map(PathBuf::from);
+        if packages.is_none() {
+            skip(test, "METIER_TEST_NODE names no folder of packages");
+        }
+        packages.map(|packages| Self { packages })
+    }
+
+    /// Node with a script of a package, and with no variables but those that programs need.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the package is not among those that are installed.
+    pub fn script(&self, script: &str) -> Command {
+        let script = self.packages.join(script);
+        assert!(script.exists(), "`{}` is not installed", script.display());
+        let mut command = Command::new(self.packages.join(".bin/node"));
+        command.arg(script).env_clear().env("PATH", "/usr/bin:/bin");
+        command
+    }
+
+    /// The Inspector, for one question.
+    pub fn inspector(&self) -> Command {
+        let mut command = self.script(".bin/mcp-inspector");
+        command.arg("--cli");
+        command
+    }
+
+    /// An agent of others.
+    ///
+    /// # Panics
+    ///
+    /// Panics if it is not installed for this machine.
+    pub fn codex(&self) -> PathBuf {
+        let machine = self.packages.join("@openai").join(format!("codex-linux-{}", machine()));
+        let only = |folder: &Path| {
+            let mut entries = fs::read_dir(folder).expect("the agent is installed");
+            entries.next().expect("it is for this machine").expect("it can be read").path()
+        };
+        only(&machine.join("vendor")).join("bin/codex")
+    }
+}
+
+/// What npm calls this kind of machine.
+fn machine() -> &'static str {
+    match env::consts::ARCH {
+        "aarch64" => "arm64",
+        _ => "x64",
+    }
+}

@@ -101,6 +101,10 @@ fn find_or_make(workspaces: &Workspaces, tree: &Tree) -> Result<PathBuf, StageEr
         path: workspaces.content().display().to_string(),
         source,
     };
+    // A tree that is read where it was staged cannot be staged from there once it is gone.
+    if tree.folder == staged {
+        return Err(fail(io::ErrorKind::NotFound.into()));
+    }
     let beside = unused_folder(workspaces.content()).map_err(fail)?;
     let copied = copy_tree(tree, &beside).and_then(|()| finish(tree, &beside).map_err(fail));
     let result = copied.and_then(|()| match fs::rename(&beside, &staged) {
@@ -303,4 +307,29 @@ fn make_read_only(folder: &Path) -> io::Result<()> {
         }
     }
     fs::set_permissions(folder, fs::Permissions::from_mode(0o555))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_staged_tree_that_is_gone_is_not_made_again_without_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let workspaces = Workspaces::open(&at("workspaces"), &at("content")).unwrap();
+        fs::create_dir(at("pdf")).unwrap();
+        let tree = |folder| Tree {
+            name: "pdf".to_owned(),
+            folder,
+            digest: "abc".to_owned(),
+            entries: Vec::new(),
+        };
+        let staged = stage(&workspaces, &tree(at("pdf"))).unwrap();
+        let known = tree(staged.clone());
+        assert_eq!(stage(&workspaces, &known).unwrap(), staged);
+        remove_tree(&staged).unwrap();
+        assert!(stage(&workspaces, &known).is_err());
+        assert!(!staged.exists());
+    }
 }

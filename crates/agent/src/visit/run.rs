@@ -27,13 +27,13 @@ const MAX_RUNS: usize = 16;
 /// What the commands of a visit share.
 pub(super) struct Counter {
     places: Semaphore,
-    /// Where decisions are written down. About one command is decided after the other.
-    thread: Mutex<Option<Thread>>,
+    /// About one command is decided after the other.
+    deciding: Mutex<()>,
 }
 
 impl Counter {
     pub(super) fn new() -> Self {
-        Self { places: Semaphore::new(MAX_RUNS), thread: Mutex::default() }
+        Self { places: Semaphore::new(MAX_RUNS), deciding: Mutex::default() }
     }
 }
 
@@ -87,19 +87,14 @@ impl Visit {
     ) -> Result<Option<Permit>, String> {
         let id = EventId::fresh().to_string();
         let call = Call { id, name: name::RUN.to_owned(), ..Call::default() };
-        let mut place = tokio::select! {
-            place = self.counter.thread.lock() => place,
+        let _alone = tokio::select! {
+            alone = self.counter.deciding.lock() => alone,
             () = admission.stop.stopped() => return Err(STOPPED.to_owned()),
         };
-        let mut thread = match place.take() {
-            Some(thread) => thread,
-            None => self.desk.thread().await?,
-        };
+        // Read anew: others may have written to the session.
+        let mut thread = self.desk.thread().await?;
         let decided = admission.decide(&mut thread, &call, run).await;
-        // A session that could not be written to is read again the next time: others may have written to it.
-        let decided = decided.map_err(|error| not_written(&error))?;
-        *place = Some(thread);
-        decided
+        decided.map_err(|error| not_written(&error))?
     }
 }
 

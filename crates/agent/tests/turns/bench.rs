@@ -7,6 +7,7 @@ use std::sync::Arc;
 use metier_agent::agent::{AgentSettings, Watcher, unwatched};
 use metier_agent::host::Host;
 use metier_agent::texts::StagedTexts;
+use metier_agent::visit::Visits;
 use metier_agent::{
     Agent, AgentError, Dispatch, Folders, Library, LibraryError, Outcome, Task, stop,
 };
@@ -139,17 +140,35 @@ impl Bench {
         Workspaces::open(&place("workspaces"), &place("content")).expect("folders")
     }
 
-    fn agent(&self, model: Arc<dyn Model>) -> Agent {
-        let workspaces = self.workspaces();
+    fn runner(&self) -> Runner {
         let firmness = Firmness { require_full: false, degrade: false };
-        let runner = Runner {
-            workspaces: workspaces.clone(),
+        Runner {
+            workspaces: self.workspaces(),
             artifacts: Arc::new(Artifacts::new()),
             executor: match self.is_on_host || self.host.is_some() {
                 true => LocalExecutor::Host.into(),
                 false => LocalExecutor::Sandbox(firmness).into(),
             },
-        };
+        }
+    }
+
+    /// What visits share.
+    pub(crate) fn visits(&self) -> Visits {
+        Visits {
+            agent: "default".to_owned(),
+            library: self.library(),
+            sessions: Some(Arc::clone(&self.store)),
+            runner: self.runner(),
+            host: self.host.clone(),
+            restriction: self.settings.restriction.clone(),
+            load_before_run: true,
+            max_body_tokens: self.settings.prompt.layout.max_body_tokens,
+        }
+    }
+
+    fn agent(&self, model: Arc<dyn Model>) -> Agent {
+        let runner = self.runner();
+        let workspaces = runner.workspaces.clone();
         Agent {
             name: "default".to_owned(),
             model_name: model.name().to_owned(),

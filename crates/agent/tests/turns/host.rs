@@ -56,19 +56,19 @@ impl fmt::Debug for Meanwhile {
 
 /// A person who decides as a test says, and remembers.
 #[derive(Debug)]
-struct Person {
+pub(crate) struct Person {
     policy: Mutex<Result<Policy, String>>,
     /// What is answered; without it nobody is there.
     answer: Option<Decision>,
     meanwhile: Meanwhile,
-    questions: Mutex<Vec<Question>>,
+    pub(crate) questions: Mutex<Vec<Question>>,
     /// Whether what was allowed still holds when it is used.
     holds: bool,
     never_answers: bool,
 }
 
 impl Person {
-    fn who(answer: Option<Decision>) -> Self {
+    pub(crate) fn who(answer: Option<Decision>) -> Self {
         let trusted = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin"];
         let policy = Policy {
             rules: Rules { mode: Mode::Allowlist, ask: Ask::OnMiss, fallback: Mode::Deny },
@@ -90,7 +90,7 @@ impl Person {
         }
     }
 
-    fn allowing(self, pattern: &str) -> Self {
+    pub(crate) fn allowing(self, pattern: &str) -> Self {
         if let Ok(policy) = &mut *self.policy.lock().unwrap() {
             policy.entries.push(Entry {
                 id: format!("{pattern} allowed"),
@@ -100,6 +100,10 @@ impl Person {
             });
         }
         self
+    }
+
+    pub(crate) fn who_never_answers(self) -> Self {
+        Self { never_answers: true, ..self }
     }
 
     fn while_thinking(self, work: impl FnOnce() + Send + 'static) -> Self {

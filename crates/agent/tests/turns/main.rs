@@ -12,6 +12,10 @@ mod offline;
 mod prefix;
 mod resume;
 mod sets;
+mod visits;
+mod visits_files;
+mod visits_host;
+mod visits_runs;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -32,6 +36,10 @@ fn main() {
         prefix::TESTS,
         resume::TESTS,
         sets::TESTS,
+        visits::TESTS,
+        visits_files::TESTS,
+        visits_host::TESTS,
+        visits_runs::TESTS,
     ];
     let trials =
         tests.iter().copied().flatten().map(|(name, test)| Trial::test(*name, *test)).collect();

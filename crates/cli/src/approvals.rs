@@ -165,13 +165,14 @@ impl Context {
         }
         let machine = self.machine();
         let mut programs = Vec::new();
-        // What an agent may write could be of its own making.
-        let is_own = |entry: &&Entry| match &entry.place {
+        // What an agent may write could be of its own making, and another server asks for nothing.
+        let is_foreign = |entry: &&Entry| match &entry.place {
             Place::Folder { file, .. } => roots::real(file).starts_with(folder),
-            _ => false,
+            Place::Remote(_) => true,
+            Place::Bundled(_) => false,
         };
         let usable = skills.entries.iter().filter(|entry| entry.verdict.is_eligible());
-        for entry in usable.filter(|entry| !is_own(entry)) {
+        for entry in usable.filter(|entry| !is_foreign(entry)) {
             let Some(needs) = entry.manifest.gate.requirements() else { continue };
             let installed = needs.install.iter().flat_map(|option| &option.bins);
             let names: BTreeSet<&String> =

@@ -169,9 +169,11 @@ impl Context {
                     ))
                 })
             }
-            Place::Remote(address) => {
-                Err(Failure::new(format!("`{}` is on another server, at {address}", entry.name)))
-            }
+            Place::Remote(skill) => Err(Failure::new(format!(
+                "`{}` is on another server, at {}",
+                entry.name,
+                skill.place()
+            ))),
         }
     }
 

@@ -4,6 +4,7 @@
 //! - [`files`] lists a skill's folder, reads its docs and makes its digest.
 //! - [`discover`] finds skills in roots; [`library`] chooses and judges them; [`catalog`] tells a
 //!   model about them; [`search`] finds the ones that are not told.
+//! - [`remote`] is about skills that other servers offer.
 //! - [`lint`] looks at whole skills; [`examples`] finds the commands they show; [`archive`] unpacks
 //!   archives of them; [`install`] plans how to get the programs they need.
 //! - [`mod@reference`] judges in the words of the format's reference tool.
@@ -25,6 +26,7 @@ pub mod lint;
 pub mod name;
 pub mod problem;
 pub mod reference;
+pub mod remote;
 pub mod search;
 pub mod text;
 pub mod tokens;

@@ -15,7 +15,7 @@ mod walk;
 pub use bundled::{BundledFile, BundledSkill};
 pub use plugin::{Plugin, find_plugins};
 pub use scan::{Found, RootScan, ScanOptions, read_skill, scan};
-pub use source::{Absence, Links, RemoteSkill, Root, Source};
+pub use source::{Absence, Links, Root, Source};
 pub use walk::find_skill_files;
 
 pub(crate) use record::{MAX_SKILL_FILE_BYTES, judge as judge_bytes};

@@ -5,14 +5,13 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::files::Digest;
 use crate::name::SkillName;
 
 /// Where a skill comes from. For one name the greater source wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
-    /// Offered by another server; listed, not run.
+    /// Offered by another server.
     Remote,
     /// `skills.extra_dirs` and `SKILLS_ROOT`.
     Extra,
@@ -91,17 +90,4 @@ pub enum Absence {
     Silent,
     /// A mistake: somebody named it.
     Reported,
-}
-
-/// A skill that another server offers. It is listed, and never eligible here.
-#[derive(Clone, Debug)]
-pub struct RemoteSkill {
-    /// Its name.
-    pub name: SkillName,
-    /// Its description.
-    pub description: String,
-    /// Where it can be read.
-    pub address: String,
-    /// The digest its server gives, by which it can be trusted.
-    pub digest: Option<Digest>,
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::header::{Gate, InstallOption, Manifest, Requirements};
-use crate::library::{Choices, EntryChoice, TrustState};
+use crate::library::{Choices, EntryChoice};
 use crate::name::SkillName;
 
 /// The facts a verdict depends on, given by the caller.
@@ -65,8 +65,18 @@ pub enum Block {
         /// The files that differ.
         files: Vec<String>,
     },
-    /// It belongs to another server and nobody trusted it.
-    Remote,
+    /// It belongs to another server, and nobody trusted it as it is.
+    Remote {
+        /// The server.
+        server: String,
+        /// What differs from what was trusted; nothing if it never was.
+        changes: Vec<String>,
+    },
+    /// Its server makes its files when they are asked for.
+    Dynamic {
+        /// The server.
+        server: String,
+    },
     /// Its requirements cannot be read.
     Unreadable {
         /// Why.
@@ -168,7 +178,17 @@ impl fmt::Display for Block {
             Self::Changed { files } => {
                 write!(formatter, "changed since it was trusted: {}", files.join(", "))
             }
-            Self::Remote => write!(formatter, "offered by another server and not trusted"),
+            Self::Remote { server, changes } if changes.is_empty() => {
+                write!(formatter, "offered by the server {server} and not trusted")
+            }
+            Self::Remote { server, changes } => {
+                let changes = changes.join(", ");
+                write!(formatter, "changed on the server {server} since it was trusted: {changes}")
+            }
+            Self::Dynamic { server } => write!(
+                formatter,
+                "the server {server} makes its files when they are asked for, so nobody can tell what they are"
+            ),
             Self::Unreadable { reason } => {
                 write!(formatter, "requirements cannot be read: {reason}")
             }
@@ -197,7 +217,10 @@ impl Block {
             Self::NotAllowed { by } => format!("add `{name}` to {by}"),
             Self::Untrusted => "look at its files, then run `metier trust`".to_owned(),
             Self::Changed { .. } => "look at the changes, then run `metier trust` again".to_owned(),
-            Self::Remote | Self::Os { .. } => return None,
+            Self::Remote { .. } => format!(
+                "look at it with `metier skills info {name}`, then run `metier skills trust {name}`, both with the same `--mcp`"
+            ),
+            Self::Dynamic { .. } | Self::Os { .. } => return None,
             Self::Unreadable { .. } => "run `metier skills lint` on it".to_owned(),
             Self::Env { name } => match requirements.and_then(|it| it.primary_env.as_deref()) {
                 Some(primary) if primary == name => {
@@ -253,11 +276,11 @@ pub(crate) fn entry_key<'a>(
     requirements.and_then(|it| it.skill_key.as_deref()).unwrap_or(name.as_str())
 }
 
-/// Judges one skill.
+/// Judges one skill that somebody does not trust, or everybody does.
 pub(crate) fn judge(
     name: &SkillName,
     manifest: &Manifest,
-    trust: &TrustState,
+    distrust: Option<Block>,
     choices: &Choices,
     machine: &Machine<'_>,
 ) -> Verdict {
@@ -283,13 +306,7 @@ pub(crate) fn judge(
             blocks.push(Block::NotAllowed { by: by.clone() });
         }
     }
-    match trust {
-        TrustState::Trusted => {}
-        TrustState::Untrusted => blocks.push(Block::Untrusted),
-        TrustState::Changed(changes) => {
-            blocks.push(Block::Changed { files: changes.iter().map(ToString::to_string).collect() })
-        }
-    }
+    blocks.extend(distrust);
     match &manifest.gate {
         Gate::Unreadable(reason) => blocks.push(Block::Unreadable { reason: reason.clone() }),
         Gate::Readable(requirements) => {

@@ -1,15 +1,17 @@
 //! A skill of the library.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::catalog::HeaderTokens;
+use crate::catalog::{HeaderTokens, one_line};
 use crate::discover::{BundledSkill, Source};
 use crate::files::Identity;
 use crate::header::Manifest;
 use crate::library::{Block, Verdict};
 use crate::name::SkillName;
+use crate::remote::RemoteSkill;
 
 /// One skill, the winner of its name, with what is known of it.
 #[derive(Clone, Debug)]
@@ -43,7 +45,7 @@ pub enum Place {
     /// In the binary.
     Bundled(BundledSkill),
     /// On another server.
-    Remote(String),
+    Remote(Box<RemoteSkill>),
 }
 
 impl Entry {
@@ -64,6 +66,32 @@ impl Entry {
         block.remedy(&self.name, &self.manifest)
     }
 
+    /// The skill as its server tells of it, if it is on another one.
+    pub fn remote(&self) -> Option<&RemoteSkill> {
+        match &self.place {
+            Place::Remote(skill) => Some(skill),
+            _ => None,
+        }
+    }
+
+    /// What we call the server it comes from, if it comes from another one.
+    pub fn server(&self) -> Option<&SkillName> {
+        self.remote().map(|skill| &skill.server)
+    }
+
+    /// Its description as a model is told of it: with the server before it, if it comes from another one.
+    pub fn description(&self) -> Cow<'_, str> {
+        match self.server() {
+            None => Cow::Borrowed(&self.manifest.description),
+            Some(server) => Cow::Owned(from_server(server, &self.manifest.description)),
+        }
+    }
+
+    /// The same on one line.
+    pub fn summary(&self) -> Cow<'_, str> {
+        summary(&self.manifest, self.server())
+    }
+
     /// Whether a model is told of it.
     pub fn is_model_visible(&self) -> bool {
         self.verdict.is_eligible() && self.manifest.invocation.by_model
@@ -75,13 +103,26 @@ impl Entry {
     }
 }
 
+/// A description on one line, with the server before it if there is one.
+pub(super) fn summary<'a>(manifest: &'a Manifest, server: Option<&SkillName>) -> Cow<'a, str> {
+    let description = one_line(&manifest.description);
+    match server {
+        None => description,
+        Some(server) => Cow::Owned(from_server(server, &description)),
+    }
+}
+
+fn from_server(server: &SkillName, description: &str) -> String {
+    format!("(from the server {server}) {description}")
+}
+
 impl Place {
     /// The `SKILL.md`, or a name for one that is not a file.
     pub fn file(&self) -> PathBuf {
         match self {
             Self::Folder { file, .. } => file.clone(),
             Self::Bundled(skill) => PathBuf::from(format!("bundled:{}", skill.folder)),
-            Self::Remote(address) => PathBuf::from(address),
+            Self::Remote(skill) => PathBuf::from(skill.place()),
         }
     }
 

@@ -3,7 +3,10 @@
 mod choices;
 mod eligibility;
 mod entry;
+mod gather;
+mod namesakes;
 mod published;
+mod remote_trust;
 mod snapshot;
 #[cfg(test)]
 mod tests;
@@ -15,6 +18,7 @@ pub(crate) use eligibility::is_system;
 pub use eligibility::{Block, Machine, Missing, Verdict};
 pub use entry::{Entry, Place};
 pub use published::Published;
+pub use remote_trust::TrustedRemote;
 pub use snapshot::{Change, Changes, LibraryOptions, Snapshot, build};
 pub use trust::{FileChange, TrustError, TrustPolicy, TrustState, TrustStore, TrustedProject};
 pub use watch::{WatchError, Watched, Watcher};

@@ -69,7 +69,7 @@ impl fmt::Display for Changes {
 mod tests {
     use super::*;
     use crate::catalog::{Catalog, CatalogReport};
-    use crate::discover::Source;
+    use crate::discover::{BundledSkill, Source};
     use crate::header::Manifest;
     use crate::library::{Entry, Place, Verdict};
     use crate::name::SkillName;
@@ -82,7 +82,7 @@ mod tests {
                 name,
                 manifest,
                 source: Source::User,
-                place: Place::Remote("elsewhere".to_owned()),
+                place: Place::Bundled(BundledSkill { folder: "elsewhere", files: &[] }),
                 tokens: crate::catalog::HeaderTokens::default(),
                 shadows: Vec::new(),
                 verdict: Verdict::default(),

@@ -5,18 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::catalog::{self, Catalog, CatalogItem, Format, HeaderTokens, one_line};
+use crate::catalog::{self, Catalog, CatalogItem, Format};
 use crate::diagnostic::Code;
-use crate::discover::{
-    BundledSkill, Found, RemoteSkill, Root, RootScan, ScanOptions, Source, judge_bytes, scan,
-};
-use crate::header::Manifest;
+use crate::discover::{BundledSkill, Root, ScanOptions, scan};
 use crate::library::eligibility::judge;
-use crate::library::{
-    Block, Choices, Entry, FileChange, Machine, Place, TrustPolicy, TrustState, Verdict,
-};
+use crate::library::gather::{Gathered, Skill};
+use crate::library::{Choices, Entry, Machine, Place, TrustPolicy, TrustState, namesakes};
 use crate::name::SkillName;
 use crate::problem::Problem;
+use crate::remote::RemoteSkill;
 
 /// What a library is made of.
 #[derive(Clone, Copy, Debug)]
@@ -25,8 +22,8 @@ pub struct LibraryOptions<'a> {
     pub roots: &'a [Root],
     /// Skills inside the binary.
     pub bundled: &'a [BundledSkill],
-    /// Skills other servers offer.
-    pub remote: &'a [RemoteSkill],
+    /// Skills other servers offer, each with whether it is trusted.
+    pub remote: &'a [(RemoteSkill, TrustState)],
     /// What the person chose.
     pub choices: &'a Choices,
     /// The facts about this machine.
@@ -74,11 +71,7 @@ pub enum Change {
 /// Builds a snapshot.
 pub fn build(options: &LibraryOptions<'_>) -> Snapshot {
     let scans = scan(&ScanOptions { roots: options.roots, cache: options.cache });
-    let mut gathered = Gathered::default();
-    gathered.add_remote(options.remote);
-    gathered.add_roots(options, scans);
-    let Gathered { skills, mut problems, untrusted } = gathered;
-    problems.extend(untrusted.iter().map(|(project, count)| not_trusted(project, *count)));
+    let Gathered { skills, mut problems } = Gathered::of(options, scans);
     let entries = choose(skills, options, &mut problems);
     problems.sort();
     problems.dedup();
@@ -135,137 +128,6 @@ impl Snapshot {
     }
 }
 
-/// Every skill that was found, from the source that yields to the one that wins.
-#[derive(Default)]
-struct Gathered {
-    skills: Vec<Skill>,
-    problems: Vec<Problem>,
-    /// How many skills of each project are not used because nobody trusts it.
-    untrusted: BTreeMap<PathBuf, usize>,
-}
-
-struct Skill {
-    name: SkillName,
-    manifest: Box<Manifest>,
-    source: Source,
-    place: Place,
-    tokens: HeaderTokens,
-    trust: TrustState,
-    root: usize,
-    plugin: Option<SkillName>,
-}
-
-impl Skill {
-    fn is_trusted(&self) -> bool {
-        self.trust == TrustState::Trusted
-    }
-
-    /// Whether the folder is called like the skill, as the format asks; a copy is not.
-    fn is_in_its_folder(&self) -> bool {
-        let folder = self.place.folder().and_then(Path::file_name);
-        folder.is_some_and(|folder| folder == self.manifest.name.as_str())
-    }
-}
-
-impl Gathered {
-    /// Roots come in order; bundled skills stand between the plugins and the managed ones.
-    fn add_roots(&mut self, options: &LibraryOptions<'_>, scans: Vec<RootScan>) {
-        let mut bundled = Some(options.bundled);
-        for (index, (root, scan)) in options.roots.iter().zip(scans).enumerate() {
-            if root.source > Source::Bundled
-                && let Some(bundled) = bundled.take()
-            {
-                self.add_bundled(bundled);
-            }
-            self.add_root(index, root, scan, options.trust);
-        }
-        self.add_bundled(bundled.take().unwrap_or_default());
-    }
-
-    fn add_root(&mut self, index: usize, root: &Root, scan: RootScan, trust: TrustPolicy<'_>) {
-        self.problems.extend(scan.problems);
-        self.skills.reserve(scan.found.len());
-        let mut untrusted = 0;
-        for found in scan.found {
-            let Found { file, identity, manifest, tokens } = found;
-            let state = match &root.project {
-                Some(project) => trust.state(project, file.parent().unwrap_or(project)),
-                None => TrustState::Trusted,
-            };
-            match &state {
-                TrustState::Trusted => {}
-                TrustState::Untrusted => untrusted += 1,
-                TrustState::Changed(changes) => self.problems.push(changed(changes, &file)),
-            }
-            self.skills.push(Skill {
-                name: manifest.name.clone(),
-                manifest,
-                source: root.source,
-                place: Place::Folder { file, identity },
-                tokens,
-                trust: state,
-                root: index,
-                plugin: root.plugin.clone(),
-            });
-        }
-        if let Some(project) = root.project.as_ref().filter(|_| untrusted > 0) {
-            *self.untrusted.entry(project.clone()).or_default() += untrusted;
-        }
-    }
-
-    fn add_bundled(&mut self, bundled: &[BundledSkill]) {
-        for skill in bundled {
-            let place = Place::Bundled(*skill);
-            let (manifest, problems) =
-                judge_bytes(skill.skill_file(), &place.file(), Some(skill.folder));
-            self.problems.extend(problems);
-            let Some(manifest) = manifest else { continue };
-            self.skills.push(Skill {
-                name: manifest.name.clone(),
-                tokens: HeaderTokens::of(&manifest),
-                manifest: Box::new(manifest),
-                source: Source::Bundled,
-                place,
-                trust: TrustState::Trusted,
-                root: usize::MAX,
-                plugin: None,
-            });
-        }
-    }
-
-    fn add_remote(&mut self, remote: &[RemoteSkill]) {
-        for skill in remote {
-            let manifest = Manifest::bare(skill.name.clone(), skill.description.clone());
-            self.skills.push(Skill {
-                name: skill.name.clone(),
-                tokens: HeaderTokens::of(&manifest),
-                manifest: Box::new(manifest),
-                source: Source::Remote,
-                place: Place::Remote(skill.address.clone()),
-                trust: TrustState::Untrusted,
-                root: usize::MAX,
-                plugin: None,
-            });
-        }
-    }
-}
-
-fn not_trusted(project: &Path, count: usize) -> Problem {
-    let skills =
-        if count == 1 { "its skill is".to_owned() } else { format!("its {count} skills are") };
-    let message = format!(
-        "the project is not trusted, so {skills} not used; look at what is there, then run `metier trust`"
-    );
-    Problem::new(Code::Untrusted, project, message)
-}
-
-fn changed(changes: &[FileChange], file: &Path) -> Problem {
-    let files: Vec<String> = changes.iter().map(ToString::to_string).collect();
-    let message = format!("changed since it was trusted: {}", files.join(", "));
-    Problem::new(Code::TrustChanged, file, message)
-        .help("look at the changes, then run `metier trust`")
-}
-
 /// One skill of each name. A skill that is not trusted hides nobody.
 fn choose(
     mut skills: Vec<Skill>,
@@ -278,11 +140,10 @@ fn choose(
             && clashing.contains(&skill.name)
             && let Ok(name) = skill.name.within_plugin(plugin)
         {
-            let description = one_line(&skill.manifest.description);
-            skill.tokens = HeaderTokens::of_parts(name.as_str(), &description);
-            skill.name = name;
+            skill.rename(name);
         }
     }
+    namesakes::separate(&mut skills, problems);
     // Stable: skills of one name stay in the order of their sources.
     skills.sort_by(|left, right| left.name.cmp(&right.name));
     let mut entries = Vec::with_capacity(skills.len());
@@ -298,12 +159,13 @@ fn choose(
     entries
 }
 
-/// Names of plugins' skills that some other trusted skill has too.
+/// Names of plugins' skills that some other trusted skill of this machine has too.
 fn clashing_plugin_names(skills: &[Skill]) -> BTreeSet<SkillName> {
     let of_plugins: BTreeSet<&SkillName> =
         skills.iter().filter(|it| it.plugin.is_some()).map(|it| &it.name).collect();
     let clashes = of_plugins.into_iter().filter(|name| {
-        let same = skills.iter().filter(|skill| skill.is_trusted() && skill.name == **name);
+        let is_here = |skill: &&Skill| skill.is_trusted() && skill.remote().is_none();
+        let same = skills.iter().filter(is_here).filter(|skill| skill.name == **name);
         same.count() > 1
     });
     clashes.cloned().collect()
@@ -313,6 +175,8 @@ fn clashing_plugin_names(skills: &[Skill]) -> BTreeSet<SkillName> {
 fn settle(winner: &mut Skill, new: Skill, problems: &mut Vec<Problem>) -> PathBuf {
     let same_root = winner.root == new.root && winner.source == new.source;
     let new_wins = match (winner.is_trusted(), new.is_trusted()) {
+        // No skill of another server takes the place of one of this machine, trusted or not.
+        _ if winner.remote().is_some() != new.remote().is_some() => new.remote().is_none(),
         (false, true) => true,
         (true, false) => false,
         _ if same_root => new.is_in_its_folder() && !winner.is_in_its_folder(),
@@ -349,12 +213,9 @@ fn report_case_clashes(entries: &[Entry], problems: &mut Vec<Problem>) {
 }
 
 fn judged(skill: Skill, mut shadows: Vec<PathBuf>, options: &LibraryOptions<'_>) -> Entry {
-    let Skill { name, manifest, source, place, tokens, trust, .. } = skill;
-    let verdict = if source == Source::Remote {
-        Verdict { blocks: vec![Block::Remote] }
-    } else {
-        judge(&name, &manifest, &trust, options.choices, options.machine)
-    };
+    let distrust = skill.distrust();
+    let Skill { name, manifest, source, place, tokens, .. } = skill;
+    let verdict = judge(&name, &manifest, distrust, options.choices, options.machine);
     shadows.sort();
     Entry { name, manifest, source, place, tokens, shadows, verdict }
 }
@@ -368,7 +229,7 @@ fn catalog_of(entries: &[Entry], budget: usize, format: Format) -> Catalog {
                 Format::Lines => String::new(),
                 Format::Xml => entry.place.file().display().to_string(),
             };
-            (entry, one_line(&entry.manifest.description), location)
+            (entry, entry.summary(), location)
         })
         .collect();
     let items: Vec<CatalogItem<'_>> = visible
@@ -401,7 +262,11 @@ fn fingerprint(entries: &[Entry]) -> String {
                 part(&identity.to_bytes());
             }
             Place::Bundled(skill) => part(skill.skill_file()),
-            Place::Remote(address) => part(address.as_bytes()),
+            Place::Remote(skill) => {
+                part(skill.place().as_bytes());
+                part(skill.digest().as_bytes());
+                part(skill.header_digest().as_bytes());
+            }
         }
     }
     hasher.finalize().to_hex().to_string()

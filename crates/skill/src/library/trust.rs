@@ -2,6 +2,7 @@
 //!
 //! A project is trusted with a digest of every file of its skills. A skill that
 //! differs, or was not there, is not trusted until the project is trusted again.
+//! Skills of other servers are trusted one by one (`remote_trust.rs`), in the same file.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,20 +14,24 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::files::{self, DigestCache, FileDigests};
+use crate::library::remote_trust::Servers;
 
 const SKILL_FILE: &str = "SKILL.md";
 /// Largest trust file that is read.
 const MAX_BYTES: u64 = 64 << 20;
-/// What the trust file is written as.
+/// What the trust file is written as while projects alone are trusted.
 const VERSION: u32 = 1;
+/// What it is written as with skills of other servers, which readers of the former would lose.
+const VERSION_WITH_SERVERS: u32 = 2;
 /// Changed files that are named; the rest is counted.
 const MAX_NAMED_CHANGES: usize = 8;
 
-/// Trusted projects by their root.
+/// Trusted projects by their root, and trusted skills of servers.
 #[derive(Clone, Debug, Default)]
 pub struct TrustStore {
     file: PathBuf,
     projects: BTreeMap<PathBuf, TrustedProject>,
+    pub(super) servers: Servers,
 }
 
 /// What the skills of a project were when it was trusted.
@@ -60,6 +65,8 @@ pub enum FileChange {
     NewSkill,
     /// The files cannot be read.
     Unreadable(String),
+    /// Its server tells something else of its header.
+    Header,
 }
 
 /// How projects are trusted in this run.
@@ -102,6 +109,8 @@ pub enum TrustError {
 struct Stored {
     version: u32,
     projects: BTreeMap<PathBuf, TrustedProject>,
+    #[serde(default, skip_serializing_if = "Servers::is_empty")]
+    servers: Servers,
 }
 
 impl TrustStore {
@@ -114,18 +123,19 @@ impl TrustStore {
         let broken = |source| TrustError::Broken { path: file.to_owned(), source };
         let text = match fs::metadata(file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Self { file: file.to_owned(), projects: BTreeMap::new() });
+                return Ok(Self { file: file.to_owned(), ..Self::default() });
             }
             Ok(metadata) if metadata.len() > MAX_BYTES => Err(io::ErrorKind::FileTooLarge.into()),
             _ => fs::read_to_string(file),
         }
         .map_err(|source| TrustError::Io { path: file.to_owned(), source })?;
         let stored: Stored = serde_json::from_str(&text).map_err(broken)?;
-        if stored.version != VERSION {
+        if ![VERSION, VERSION_WITH_SERVERS].contains(&stored.version) {
             let message = format!("version {} is not known", stored.version);
             return Err(broken(serde::de::Error::custom(message)));
         }
-        Ok(Self { file: file.to_owned(), projects: stored.projects })
+        let Stored { projects, servers, .. } = stored;
+        Ok(Self { file: file.to_owned(), projects, servers })
     }
 
     /// The record of a project.
@@ -158,7 +168,9 @@ impl TrustStore {
         let folder = self.file.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder).map_err(failed)?;
         let mut beside = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-        let stored = Stored { version: VERSION, projects: self.projects.clone() };
+        let (projects, servers) = (self.projects.clone(), self.servers.clone());
+        let version = if servers.is_empty() { VERSION } else { VERSION_WITH_SERVERS };
+        let stored = Stored { version, projects, servers };
         serde_json::to_writer_pretty(&mut beside, &stored)
             .map_err(|error| failed(io::Error::from(error)))?;
         beside.write_all(b"\n").map_err(failed)?;
@@ -220,6 +232,7 @@ impl fmt::Display for FileChange {
             Self::More(count) => write!(formatter, "{count} more"),
             Self::NewSkill => write!(formatter, "the whole skill is new"),
             Self::Unreadable(why) => write!(formatter, "its files cannot be read ({why})"),
+            Self::Header => write!(formatter, "what its server tells of its header"),
         }
     }
 }
@@ -239,7 +252,7 @@ fn file_digests(folder: &Path, digests: &DigestCache) -> io::Result<FileDigests>
     Ok(files)
 }
 
-fn changes(before: &FileDigests, now: &FileDigests) -> Vec<FileChange> {
+pub(super) fn changes(before: &FileDigests, now: &FileDigests) -> Vec<FileChange> {
     let mut changes = Vec::new();
     for (path, digest) in now {
         match before.get(path) {

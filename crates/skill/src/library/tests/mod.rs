@@ -2,6 +2,7 @@
 
 mod eligibility;
 mod programs;
+mod remote;
 mod shadowing;
 mod snapshot;
 mod trust;
@@ -9,12 +10,13 @@ mod watch;
 
 use std::path::PathBuf;
 
-use crate::discover::{Absence, BundledSkill, Links, RemoteSkill, Root, Source};
+use crate::discover::{Absence, BundledSkill, Links, Root, Source};
 use crate::files::DigestCache;
 use crate::library::{
     Choices, LibraryOptions, Machine, Snapshot, TrustPolicy, TrustStore, TrustedProject, build,
 };
 use crate::name::SkillName;
+use crate::remote::RemoteSkill;
 use crate::scratch::Scratch;
 
 /// A machine with folders of skills, as a test sets it up.
@@ -78,10 +80,12 @@ impl World {
             true => TrustPolicy::All,
             false => TrustPolicy::Recorded { store: &self.trust, digests: &digests },
         };
+        let judged = |skill: &RemoteSkill| (skill.clone(), self.trust.remote_state(skill));
+        let remote: Vec<_> = self.remote.iter().map(judged).collect();
         build(&LibraryOptions {
             roots: &self.roots,
             bundled: self.bundled,
-            remote: &self.remote,
+            remote: &remote,
             choices: &self.choices,
             machine: &Machine {
                 os: self.os,

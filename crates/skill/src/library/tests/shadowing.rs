@@ -1,9 +1,9 @@
 //! One skill of each name: who wins, and that the others are said to lose.
 
 use super::World;
-use crate::discover::{BundledFile, BundledSkill, RemoteSkill, Source};
+use super::remote::remote;
+use crate::discover::{BundledFile, BundledSkill, Source};
 use crate::library::Patterns;
-use crate::name::SkillName;
 
 const BUNDLED: &[BundledSkill] = &[BundledSkill {
     folder: "ship",
@@ -13,15 +13,6 @@ const BUNDLED: &[BundledSkill] = &[BundledSkill {
         executable: false,
     }],
 }];
-
-fn remote(name: &str, server: &str) -> RemoteSkill {
-    RemoteSkill {
-        name: SkillName::new(name).unwrap(),
-        description: "Elsewhere.".to_owned(),
-        address: format!("mcp://{server}/{name}"),
-        digest: None,
-    }
-}
 
 /// All nine sources with a skill of one name each; the plugin's would clash and gets a prefix.
 fn everywhere() -> World {
@@ -58,7 +49,7 @@ fn for_one_name_the_greater_of_nine_sources_wins_and_the_others_are_reported() {
       hides user/skills/ship/SKILL.md
       hides workspace/skills/ship/SKILL.md
       hides bundled:ship
-      hides mcp://server/ship
+      hides server skill://ship/SKILL.md
     tools:ship (plugin) plugin/skills/ship/SKILL.md
     M084 note extra/skills/ship/SKILL.md: `ship` is hidden by bundled:ship (bundled)
     M084 note managed/skills/ship/SKILL.md: `ship` is hidden by user/skills/ship/SKILL.md (user)
@@ -66,7 +57,8 @@ fn for_one_name_the_greater_of_nine_sources_wins_and_the_others_are_reported() {
     M084 note user/skills/ship/SKILL.md: `ship` is hidden by project/skills/ship/SKILL.md (project)
     M084 note workspace/skills/ship/SKILL.md: `ship` is hidden by flag/skills/ship/SKILL.md (flag)
     M084 note bundled:ship: `ship` is hidden by managed/skills/ship/SKILL.md (managed)
-    M084 note mcp://server/ship: `ship` is hidden by extra/skills/ship/SKILL.md (extra)
+    M086 warning server: a skill of this server is not trusted, and not used; look at what they are, then run `metier skills trust NAME`
+    M084 note server skill://ship/SKILL.md: `ship` is hidden by extra/skills/ship/SKILL.md (extra)
     ");
 }
 
@@ -250,10 +242,11 @@ fn what_is_not_trusted_does_not_rename_a_plugins_skill() {
     insta::assert_snapshot!(world.outcome(), @"
     ship (plugin) p/skills/ship/SKILL.md
       hides project/skills/ship/SKILL.md
-      hides mcp://server/ship
+      hides server skill://ship/SKILL.md
     M086 warning project: the project is not trusted, so its skill is not used; look at what is there, then run `metier trust`
     M084 note project/skills/ship/SKILL.md: `ship` is hidden by p/skills/ship/SKILL.md (plugin)
-    M084 note mcp://server/ship: `ship` is hidden by p/skills/ship/SKILL.md (plugin)
+    M086 warning server: a skill of this server is not trusted, and not used; look at what they are, then run `metier skills trust NAME`
+    M084 note server skill://ship/SKILL.md: `ship` is hidden by p/skills/ship/SKILL.md (plugin)
     ");
 }
 
@@ -272,22 +265,6 @@ fn a_plugins_name_does_not_get_its_skill_out_of_a_refusal() {
 }
 
 #[test]
-fn skills_of_other_servers_are_listed_and_never_eligible() {
-    let mut world = World::new();
-    world.remote = vec![remote("a", "one"), remote("a", "two"), remote("b", "one")];
-    world.trust_all = true;
-    insta::assert_snapshot!(world.outcome(), @"
-    a (remote) mcp://one/a
-      not eligible, offered by another server and not trusted
-      hides mcp://two/a
-    b (remote) mcp://one/b
-      not eligible, offered by another server and not trusted
-    M085 warning mcp://two/a: `a` is already taken by mcp://one/a
-    ");
-    assert_eq!(world.build().catalog.text, "");
-}
-
-#[test]
 fn a_skill_of_this_machine_stands_before_a_remote_one_even_untrusted() {
     let mut world = World::new();
     world.remote.push(remote("ship", "server"));
@@ -296,8 +273,9 @@ fn a_skill_of_this_machine_stands_before_a_remote_one_even_untrusted() {
     insta::assert_snapshot!(world.outcome(), @"
     ship (project) project/skills/ship/SKILL.md
       not eligible, the project is not trusted: look at its files, then run `metier trust`
-      hides mcp://server/ship
+      hides server skill://ship/SKILL.md
     M086 warning project: the project is not trusted, so its skill is not used; look at what is there, then run `metier trust`
-    M084 note mcp://server/ship: `ship` is hidden by project/skills/ship/SKILL.md (project)
+    M086 warning server: a skill of this server is not trusted, and not used; look at what they are, then run `metier skills trust NAME`
+    M084 note server skill://ship/SKILL.md: `ship` is hidden by project/skills/ship/SKILL.md (project)
     ");
 }

@@ -193,7 +193,7 @@ fn a_trust_file_that_cannot_be_understood_is_an_error() {
     };
     insta::assert_snapshot!(load(b""), @"the trust file `trust.json` cannot be understood: EOF while parsing a value at line 1 column 0");
     insta::assert_snapshot!(load(b"{\"version\": 1}"), @"the trust file `trust.json` cannot be understood: missing field `projects` at line 1 column 14");
-    insta::assert_snapshot!(load(b"{\"version\": 2, \"projects\": {}}"), @"the trust file `trust.json` cannot be understood: version 2 is not known");
+    insta::assert_snapshot!(load(b"{\"version\": 3, \"projects\": {}}"), @"the trust file `trust.json` cannot be understood: version 3 is not known");
     insta::assert_snapshot!(load(b"\xff"), @"cannot use the trust file `trust.json`: stream did not contain valid UTF-8");
     let short = br#"{"version": 1, "projects": {"/p": {"skills": {"s": {"f": "abc"}}}}}"#;
     insta::assert_snapshot!(load(short), @"the trust file `trust.json` cannot be understood: not a SHA-256 digest at line 1 column 63");

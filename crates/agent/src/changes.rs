@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use metier_session::content::StateUpdate;
 use metier_session::{Content, Event, Opening};
-use metier_skill::catalog::one_line;
 use metier_skill::library::{Entry, Snapshot};
 use serde_json::{Map, Value};
 
@@ -77,7 +76,7 @@ fn push(text: &mut String, heading: &str, names: &[&String], line: impl Fn(&str)
 
 /// What is told of a skill, as the list at the beginning told it.
 fn line(snapshot: &Snapshot, name: &str, opening: &Opening) -> String {
-    let description = snapshot.find(name).map(|entry| one_line(&entry.manifest.description));
+    let description = snapshot.find(name).map(Entry::summary);
     let description: String =
         description.unwrap_or_default().chars().take(MAX_DESCRIPTION).collect();
     match prompt::tool_set_of(opening) {
@@ -115,6 +114,6 @@ fn known_of(snapshot: &Snapshot) -> Known {
 
 /// Tells whether the line of a skill says something else.
 fn mark(entry: &Entry) -> String {
-    let digest = metier_skill::files::Digest::of_bytes(entry.manifest.description.as_bytes());
+    let digest = metier_skill::files::Digest::of_bytes(entry.description().as_bytes());
     digest.to_string().chars().take(12).collect()
 }

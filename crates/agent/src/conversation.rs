@@ -176,12 +176,12 @@ impl Sources<'_> {
     }
 
     fn block(&self, loaded: &Loaded) -> Result<String, TextError> {
-        let Loaded { skill, digest, body, docs, .. } = loaded;
+        let Loaded { skill, digest, server, body, docs, .. } = loaded;
         let docs = self.doc_texts(skill, digest, docs)?;
         if !body {
-            return Ok(block::selected(&docs));
+            return Ok(with_origin(server.as_deref(), block::selected(&docs)));
         }
-        let body = self.texts.body(skill, digest)?;
+        let body = with_origin(server.as_deref(), self.texts.body(skill, digest)?);
         Ok(block::loaded(skill, &body, &docs, self.layout.max_body_tokens))
     }
 
@@ -214,12 +214,26 @@ impl Sources<'_> {
             };
             let docs = self.doc_texts(skill, digest, &paths)?;
             let body = self.texts.body(skill, digest)?;
+            let body = with_origin(server_of(self.events, skill), body);
             system.push_str("\n\n");
             let block = block::loaded(skill, &body, &docs, self.layout.max_body_tokens);
             system.push_str(block.trim_end());
         }
         Ok(system)
     }
+}
+
+fn with_origin(server: Option<&str>, text: String) -> String {
+    match server {
+        Some(server) => block::from_server(server, &text),
+        None => text,
+    }
+}
+
+/// The server a skill came from when it was loaded last, if it came from another one.
+fn server_of<'a>(events: &'a [Event], skill: &str) -> Option<&'a str> {
+    let of_skill = |event: &'a Event| event.content.loaded().iter().rfind(|it| it.skill == skill);
+    events.iter().rev().find_map(of_skill)?.server.as_deref()
 }
 
 /// What a transcript says of a skill that was loaded.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use metier_model::ToolSpec;
 use metier_session::Opening;
-use metier_skill::catalog::{self, CatalogItem, Format, one_line};
+use metier_skill::catalog::{self, CatalogItem, Format};
 use metier_skill::library::{Entry, Snapshot};
 use serde_json::Value;
 
@@ -136,7 +136,7 @@ fn catalog_of_files(snapshot: &Snapshot, budget: usize, skills: Option<&Path>) -
         snapshot.entries.iter().filter(|entry| entry.is_model_visible()).collect();
     let places: Vec<_> = visible
         .iter()
-        .map(|entry| (one_line(&entry.manifest.description), location(entry.name.as_str(), skills)))
+        .map(|entry| (entry.summary(), location(entry.name.as_str(), skills)))
         .collect();
     let items = visible.iter().zip(&places).map(|(entry, (description, location))| CatalogItem {
         name: entry.name.as_str(),

@@ -176,6 +176,9 @@ pub struct Loaded {
     pub skill: String,
     /// The tree it is read from.
     pub digest: String,
+    /// The server it comes from, if it comes from another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
     /// Whether its body is added.
     #[serde(default)]
     pub body: bool,

@@ -3,6 +3,7 @@
 //! They are quick and depend on what is loaded already, so they are answered one after the other, in
 //! the order of the calls, each knowing what the ones before it changed.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use metier_session::content::Loaded;
@@ -121,7 +122,7 @@ struct Selected<'a> {
 #[derive(Debug, Serialize)]
 struct Found<'a> {
     name: &'a str,
-    description: &'a str,
+    description: Cow<'a, str>,
     score: f64,
 }
 
@@ -183,7 +184,7 @@ impl Situation<'_> {
         let index = SkillIndex::new(self.snapshot, Entry::is_model_visible);
         let found = index.search(&query, limit).into_iter().map(|(entry, score)| Found {
             name: entry.name.as_str(),
-            description: &entry.manifest.description,
+            description: entry.description(),
             score: (f64::from(score) * 100.0).round() / 100.0,
         });
         Ok(Answer::json(&found.collect::<Vec<_>>()))
@@ -208,7 +209,7 @@ impl Situation<'_> {
         }
         let text = if body { stub(skill) } else { format!("{} (its text is above)", stub(skill)) };
         let answer =
-            Answer { loaded: Some(staged.loaded(skill, body, docs)), ..Answer::text(text) };
+            Answer { loaded: Some(staged.loaded(entry, body, docs)), ..Answer::text(text) };
         self.shelve(answer, skill, &selection, &staged)
     }
 
@@ -241,7 +242,7 @@ impl Situation<'_> {
         };
         let mode = arguments.mode;
         let answer = Answer {
-            loaded: (body || !docs.is_empty()).then(|| staged.loaded(skill, body, docs)),
+            loaded: (body || !docs.is_empty()).then(|| staged.loaded(entry, body, docs)),
             ..Answer::json(&Selected { skill, selected_docs, include_all_docs, mode })
         };
         self.shelve(answer, skill, &selection, &staged)
@@ -384,10 +385,11 @@ impl Staged {
         docs.iter().filter(is_new).cloned().collect()
     }
 
-    fn loaded(&self, skill: &str, body: bool, docs: Vec<String>) -> Loaded {
+    fn loaded(&self, entry: &Entry, body: bool, docs: Vec<String>) -> Loaded {
         Loaded {
-            skill: skill.to_owned(),
+            skill: entry.name.to_string(),
             digest: self.digest.clone(),
+            server: entry.server().map(ToString::to_string),
             body,
             docs,
             ..Loaded::default()

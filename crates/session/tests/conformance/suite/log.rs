@@ -100,6 +100,7 @@ fn every_kind() -> Vec<Content> {
             loaded: Some(Loaded {
                 skill: "csv".to_owned(),
                 digest: "d".to_owned(),
+                server: Some(hard.to_owned()),
                 body: true,
                 docs: vec!["z.md".to_owned(), "a.md".to_owned()],
                 ..Loaded::default()

@@ -15,5 +15,5 @@ pub(crate) use commands::{
     ExecutorName, LintFormat, ReadArgs, ReferencePage, SkillsArgs, SkillsCommand, SourceArgs,
     TrustArgs,
 };
-pub(crate) use mcp::{McpArgs, McpCommand, ServeArgs};
+pub(crate) use mcp::{HttpArgs, McpArgs, McpCommand, ServeArgs};
 pub(crate) use setup::{InstallArgs, SetupArgs, agent_id};

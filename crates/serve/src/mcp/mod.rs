@@ -4,10 +4,15 @@
 //! - [`client`] connects to other servers.
 //! - [`skills`] has the messages of the extension for skills, which both sides speak.
 
+mod calls;
 pub mod client;
 pub mod http;
+mod lines;
 pub mod server;
 pub mod skills;
 pub mod stdio;
 
 pub use server::Server;
+
+/// The bytes that a message of a client may have.
+const MAX_MESSAGE: usize = 4 << 20;

@@ -1,17 +1,41 @@
 //! Requests over standard input and output.
 
 use std::io;
+use std::time::Duration;
 
+use rmcp::service::ServerInitializeError;
 use rmcp::{ServerHandler, serve_server};
 
-/// Answers requests until the input ends or the process is told to stop.
+use super::calls::{Calls, Leash};
+use super::lines::Lines;
+
+/// How long calls may go on after the end of the input: a script that sends its requests and closes the pipe wants
+/// their answers; a client that has gone wants nothing.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Answers requests until the input ends or it is told to stop. What runs then is ended.
 ///
 /// # Errors
 ///
 /// When whoever is at the other end does not speak the protocol.
-pub async fn serve(handler: impl ServerHandler) -> io::Result<()> {
-    let serving = serve_server(handler, rmcp::transport::io::stdio_pipes());
-    let running = serving.await.map_err(io::Error::other)?;
-    running.waiting().await.map_err(io::Error::other)?;
-    Ok(())
+pub async fn serve(handler: impl ServerHandler, stop: impl Future<Output = ()>) -> io::Result<()> {
+    let calls = Calls::default();
+    let (reader, writer) = rmcp::transport::io::stdio_pipes();
+    let carrier = Leash::new(Lines::new(reader, writer, calls.clone()), calls, GRACE);
+    let mut stop = std::pin::pin!(stop);
+    let running = tokio::select! {
+        running = serve_server(handler, carrier) => match running {
+            Ok(running) => running,
+            Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+            Err(error) => return Err(io::Error::other(error)),
+        },
+        () = &mut stop => return Ok(()),
+    };
+    let token = running.cancellation_token();
+    let mut waiting = std::pin::pin!(running.waiting());
+    tokio::select! {
+        ended = &mut waiting => return ended.map(drop).map_err(io::Error::other),
+        () = stop => token.cancel(),
+    }
+    waiting.await.map(drop).map_err(io::Error::other)
 }

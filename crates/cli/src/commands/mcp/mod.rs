@@ -1,24 +1,32 @@
 //! `metier mcp`.
 
+mod http;
 mod servers;
+mod token;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use metier_agent::AgentSettings;
 use metier_agent::visit::{Visit, Visits};
 use metier_serve::mcp::{Server, stdio};
 use metier_workspace::Runner;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::{McpArgs, McpCommand, ServeArgs};
 use crate::context::Context;
 use crate::failure::{Failure, OK};
 use crate::library::Skills;
-use crate::runs::{block_on, key_of, new_session};
+use crate::runs::{key_of, new_session};
+
+/// How long what runs may take to end when serving has.
+const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// Serves skills, or does what belongs to it.
 pub(super) fn run(arguments: &McpArgs, context: &Context) -> Result<u8, Failure> {
     match &arguments.command {
         Some(McpCommand::Servers { json }) => Ok(servers::list(context, *json)),
+        Some(McpCommand::Token) => token::print(context),
         None => serve(&arguments.serve, context),
     }
 }
@@ -29,10 +37,40 @@ fn serve(arguments: &ServeArgs, context: &Context) -> Result<u8, Failure> {
         Some(session) => context.workspace_key(session)?,
         None => key_of(&new_session()),
     };
-    let visits = visits(arguments, context, skills)?;
-    let visit = Arc::new(Visit::new(Arc::new(visits), key));
-    block_on(async { Ok(stdio::serve(Server::new(visit)).await?) })?;
-    Ok(OK)
+    let visits = Arc::new(visits(arguments, context, skills)?);
+    let serving = async {
+        match arguments.http.address {
+            None => {
+                let server = Server::new(Arc::new(Visit::new(visits, key)));
+                Ok(stdio::serve(server, told_to_stop()?).await?)
+            }
+            Some(address) => {
+                let visitors = http::Visitors::new(visits, key);
+                http::serve(address, &arguments.http, context, visitors).await
+            }
+        }
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let served = runtime.block_on(serving);
+    // Somebody may still be reading from a standard input that never ends.
+    runtime.shutdown_timeout(LAST_WORDS);
+    served.map(|()| OK)
+}
+
+/// Waits until somebody wants the process to end.
+///
+/// # Errors
+///
+/// When signals cannot be listened to.
+fn told_to_stop() -> Result<impl Future<Output = ()>, Failure> {
+    let mut interrupted = signal(SignalKind::interrupt())?;
+    let mut terminated = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupted.recv() => {}
+            _ = terminated.recv() => {}
+        }
+    })
 }
 
 /// What all who are served share.

@@ -1,0 +1,76 @@
+//! `metier mcp --http`: where is listened, and with which token.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use metier_agent::visit::{Visit, Visits};
+use metier_serve::mcp::Server;
+use metier_serve::mcp::http::{self, Guest, Options, PATH};
+use metier_workspace::SessionKey;
+use tokio::net::TcpListener;
+
+use super::{token, told_to_stop};
+use crate::args::HttpArgs;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::style;
+use crate::runs::{key_of, new_session};
+
+/// Serves at an address until it is told to stop.
+pub(super) async fn serve(
+    address: SocketAddr,
+    arguments: &HttpArgs,
+    context: &Context,
+    visitors: Visitors,
+) -> Result<(), Failure> {
+    if !address.ip().is_loopback() && !arguments.allow_remote {
+        return Err(Failure::usage(format!("`{address}` can be reached from other machines"))
+            .hint("listen at 127.0.0.1, or add `--allow-remote` if that is what you want"));
+    }
+    let (tokens, origin) = token::tokens(arguments, context)?;
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(|error| Failure::new(format!("nothing can listen at `{address}`: {error}")))?;
+    let address = listener.local_addr()?;
+    if !address.ip().is_loopback() {
+        let text = "other machines can reach this server: whoever has the token can run commands \
+                    here, and nothing that is sent is encrypted";
+        context.output.row(style::WARN, "warning: ", text);
+    }
+    context.output.insist(&format!("listening at http://{address}{PATH}"));
+    context.output.say(&format!("token: {origin}"));
+    let options = Options {
+        tokens,
+        hosts: arguments.allow_host.clone(),
+        origins: arguments.allow_origin.clone(),
+    };
+    let make = move |guest| Server::new(visitors.visit(guest));
+    Ok(http::serve(listener, options, make, told_to_stop()?).await?)
+}
+
+/// Who visits: everybody with a session has a workspace of their own, and so has each token for requests without one.
+pub(super) struct Visitors {
+    visits: Arc<Visits>,
+    /// The workspace of requests without a session, for the first token.
+    key: SessionKey,
+    passing: Mutex<BTreeMap<usize, Arc<Visit>>>,
+}
+
+impl Visitors {
+    pub(super) fn new(visits: Arc<Visits>, key: SessionKey) -> Self {
+        Self { visits, key, passing: Mutex::default() }
+    }
+
+    fn visit(&self, guest: Guest) -> Arc<Visit> {
+        let new = |key| Arc::new(Visit::new(Arc::clone(&self.visits), key));
+        let Guest::Passing(token) = guest else {
+            return new(key_of(&new_session()));
+        };
+        let mut passing = self.passing.lock().unwrap_or_else(PoisonError::into_inner);
+        let visit = passing.entry(token).or_insert_with(|| {
+            new(if token == 0 { self.key.clone() } else { key_of(&new_session()) })
+        });
+        Arc::clone(visit)
+    }
+}

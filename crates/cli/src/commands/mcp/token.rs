@@ -1,0 +1,98 @@
+//! The token that requests over HTTP must have: a variable, a file, or one that is made once.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use metier_serve::mcp::http::Tokens;
+use tempfile::NamedTempFile;
+
+use crate::args::HttpArgs;
+use crate::context::Context;
+use crate::failure::{Failure, OK};
+
+/// The variable with a token.
+const VARIABLE: &str = "METIER_MCP_TOKEN";
+/// The file with the token that was made, in the state directory.
+const FILE: &str = "mcp-token";
+/// The random bytes of a token that is made.
+const BYTES: usize = 32;
+/// What others than the owner and its group may not have of a file with tokens.
+const OTHERS: u32 = 0o007;
+
+/// Prints the token that clients need.
+pub(super) fn print(context: &Context) -> Result<u8, Failure> {
+    let text = match context.environment.variable(VARIABLE) {
+        Some(text) => text.to_owned(),
+        None => read(&made(context)?)?,
+    };
+    parse(&text, VARIABLE)?;
+    context.output.answer(text.trim());
+    Ok(OK)
+}
+
+/// The tokens, and where they are from.
+///
+/// # Errors
+///
+/// When there are none that can be used, or others can read them.
+pub(super) fn tokens(arguments: &HttpArgs, context: &Context) -> Result<(Tokens, String), Failure> {
+    if let Some(text) = context.environment.variable(VARIABLE) {
+        return Ok((parse(text, VARIABLE)?, format!("the value of {VARIABLE}")));
+    }
+    let path = match &arguments.token_file {
+        Some(path) => path.clone(),
+        None => made(context)?,
+    };
+    let name = path.display().to_string();
+    Ok((parse(&read(&path)?, &name)?, format!("in {name}")))
+}
+
+fn parse(text: &str, place: &str) -> Result<Tokens, Failure> {
+    Tokens::parse(text).map_err(|error| {
+        Failure::usage(format!("`{place}` cannot be used: {error}"))
+            .hint("put one token in a line; `openssl rand -hex 32` makes one")
+    })
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let name = path.display();
+    let unreadable = |error| Failure::new(format!("`{name}` cannot be read: {error}"));
+    let mode = fs::metadata(path).map_err(unreadable)?.permissions().mode();
+    if mode & OTHERS != 0 {
+        return Err(Failure::new(format!("others can read or change `{name}`"))
+            .hint(format!("run `chmod 600 {name}`")));
+    }
+    fs::read_to_string(path).map_err(unreadable)
+}
+
+/// The file with the token that was made, which happens once.
+fn made(context: &Context) -> Result<PathBuf, Failure> {
+    let state = context.environment.state();
+    let path = state.join(FILE);
+    if path.exists() {
+        return Ok(path);
+    }
+    let unwritable =
+        |error| Failure::new(format!("`{}` cannot be written: {error}", path.display()));
+    fs::create_dir_all(&state).map_err(unwritable)?;
+    // Whole and readable only by its owner from the start, and never in place of another's.
+    let mut file = NamedTempFile::new_in(&state).map_err(unwritable)?;
+    writeln!(file, "{}", random()?).map_err(unwritable)?;
+    match file.persist_noclobber(&path) {
+        Err(error) if !path.exists() => Err(unwritable(error.error)),
+        Ok(_) | Err(_) => Ok(path),
+    }
+}
+
+fn random() -> Result<String, Failure> {
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Failure::new(format!("the system has no random bytes: {error}")))?;
+    Ok(bytes.iter().fold(String::new(), |mut text, byte| {
+        let _infallible = write!(text, "{byte:02x}");
+        text
+    }))
+}

@@ -1,0 +1,201 @@
+//! Calls that wait for an answer, and their end when nobody waits any more.
+//!
+//! The crate of the protocol lets calls run on for a while when their client has gone. [`Leash`] goes between it and
+//! whatever carries the messages: it knows which calls are open, and says on behalf of a client that has gone that
+//! they are cancelled, which is what stops their programs.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    CancelledNotification, CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification,
+    ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+};
+use rmcp::transport::Transport;
+use thiserror::Error;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
+
+/// Calls of one client that may wait for an answer at a time: whoever sends requests and reads no answers fills no
+/// memory.
+pub(crate) const MAX_OPEN: usize = 256;
+
+/// The calls of one client that wait for an answer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Calls(Arc<Shared>);
+
+/// Why a call cannot be opened.
+#[derive(Debug, Error)]
+pub(crate) enum CallError {
+    /// Answers could not be told apart.
+    #[error("a call with this id waits for its answer")]
+    InUse,
+    /// See [`MAX_OPEN`].
+    #[error("{MAX_OPEN} calls wait for their answers")]
+    TooMany,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    open: Mutex<HashSet<RequestId>>,
+    ended: Notify,
+    abandoned: Notify,
+}
+
+impl Calls {
+    /// Opens a call.
+    pub(crate) fn open(&self, id: &RequestId) -> Result<(), CallError> {
+        let mut open = self.lock();
+        if open.contains(id) {
+            return Err(CallError::InUse);
+        }
+        if open.len() >= MAX_OPEN {
+            return Err(CallError::TooMany);
+        }
+        open.insert(id.clone());
+        Ok(())
+    }
+
+    /// Notes that a call was answered, or that nobody waits for its answer.
+    pub(crate) fn end(&self, id: &RequestId) {
+        if self.lock().remove(id) {
+            self.0.ended.notify_one();
+        }
+    }
+
+    /// Whether no call is open.
+    pub(crate) fn are_over(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    /// Cancels what is open.
+    pub(crate) fn abandon(&self) {
+        self.0.abandoned.notify_one();
+    }
+
+    async fn over(&self) {
+        while !self.are_over() {
+            self.0.ended.notified().await;
+        }
+    }
+
+    fn take(&self) -> VecDeque<RequestId> {
+        self.lock().drain().collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashSet<RequestId>> {
+        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What carries messages, with an eye on calls.
+pub(crate) struct Leash<T> {
+    inner: T,
+    calls: Calls,
+    /// How long calls may go on when the client has said its last.
+    grace: Duration,
+    /// Calls that are about to be cancelled.
+    cancelled: VecDeque<RequestId>,
+    /// Whether the client has opened with a request, as it must.
+    is_opened: bool,
+    end: End,
+}
+
+/// Whether more is to come from a client.
+#[derive(Clone, Copy)]
+enum End {
+    Open,
+    Closing(Instant),
+    Closed,
+}
+
+impl<T> Leash<T> {
+    pub(crate) fn new(inner: T, calls: Calls, grace: Duration) -> Self {
+        let cancelled = VecDeque::new();
+        Self { inner, calls, grace, cancelled, is_opened: false, end: End::Open }
+    }
+
+    /// Takes note of a message; one that nobody can follow is dropped.
+    fn heed(&mut self, message: ClientJsonRpcMessage) -> Option<ClientJsonRpcMessage> {
+        match &message {
+            JsonRpcMessage::Request(request) => {
+                self.is_opened |= !matches!(request.request, ClientRequest::PingRequest(_));
+            }
+            JsonRpcMessage::Notification(told) => {
+                if let ClientNotification::CancelledNotification(told) = &told.notification
+                    && let Some(id) = &told.params.request_id
+                {
+                    self.calls.end(id);
+                }
+            }
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
+        }
+        let is_request = matches!(message, JsonRpcMessage::Request(_));
+        (self.is_opened || is_request).then_some(message)
+    }
+}
+
+impl<T: Transport<RoleServer>> Transport<RoleServer> for Leash<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        item: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let answered = match &item {
+            JsonRpcMessage::Response(answer) => Some(answer.id.clone()),
+            JsonRpcMessage::Error(answer) => answer.id.clone(),
+            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+        };
+        let calls = self.calls.clone();
+        let sending = self.inner.send(item);
+        async move {
+            let sent = sending.await;
+            answered.iter().for_each(|id| calls.end(id));
+            sent
+        }
+    }
+
+    /// Nothing is lost when this is dropped: what was begun is kept in `self`.
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            if let Some(id) = self.cancelled.pop_front() {
+                return Some(cancellation(id));
+            }
+            match self.end {
+                End::Closed => return None,
+                End::Closing(deadline) => {
+                    tokio::select! {
+                        () = sleep_until(deadline) => {}
+                        () = self.calls.over() => {}
+                    }
+                    self.cancelled = self.calls.take();
+                    self.end = End::Closed;
+                }
+                End::Open => tokio::select! {
+                    message = self.inner.receive() => match message {
+                        Some(message) => {
+                            if let Some(message) = self.heed(message) {
+                                return Some(message);
+                            }
+                        }
+                        None => self.end = End::Closing(Instant::now() + self.grace),
+                    },
+                    () = self.calls.0.abandoned.notified() => self.cancelled = self.calls.take(),
+                },
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.inner.close().await
+    }
+}
+
+fn cancellation(id: RequestId) -> ClientJsonRpcMessage {
+    let reason = Some("the client has gone".to_owned());
+    let told = CancelledNotification::new(CancelledNotificationParam::new(Some(id), reason));
+    JsonRpcMessage::notification(ClientNotification::CancelledNotification(told))
+}

@@ -1,1 +1,0 @@
-//! Requests over streamable HTTP.

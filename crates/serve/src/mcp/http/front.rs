@@ -1,0 +1,232 @@
+//! What every request passes: the token first, before anything is parsed, then its path, its size and its form.
+//!
+//! The crate of the protocol checks the rest: `Host` and `Origin`, headers, sessions. Of its answers one is changed:
+//! text that is no message is refused in the words of JSON-RPC.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use http::header::{ALLOW, AUTHORIZATION, CONNECTION, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use hyper::body::{Bytes, Incoming};
+use rmcp::ServerHandler;
+use rmcp::model::{ErrorData, JsonRpcError, RequestId};
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use tokio::time::timeout;
+
+use super::sessions::Sessions;
+use super::token::Tokens;
+use super::{BODY_TIME, Guest, PATH};
+use crate::mcp::MAX_MESSAGE;
+use crate::mcp::calls::CallError;
+use crate::mcp::lines::refusal;
+
+/// What is answered.
+pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
+
+/// The header with the id of a session.
+const SESSION: &str = "mcp-session-id";
+/// What messages are written in.
+const JSON: &str = "application/json";
+/// The methods that the path has.
+const METHODS: &str = "GET, POST, DELETE";
+
+/// Answers requests, whoever they are of.
+pub(super) struct Front<S> {
+    tokens: Tokens,
+    /// A house for each token, in their order.
+    houses: Vec<House<S>>,
+}
+
+/// What belongs to one token.
+struct House<S> {
+    sessions: Arc<Sessions>,
+    /// Opens sessions.
+    opening: StreamableHttpService<S, Sessions>,
+    /// Answers everything else.
+    passing: StreamableHttpService<S, Sessions>,
+}
+
+/// What is looked at before a message is passed on.
+#[derive(Deserialize)]
+struct Glimpse {
+    method: Option<String>,
+    #[serde(default)]
+    id: Option<Id>,
+}
+
+/// The id of a message, as far as it can be one.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Id {
+    Usable(RequestId),
+    Other(IgnoredAny),
+}
+
+impl<S: ServerHandler> Front<S> {
+    pub(super) fn new(
+        tokens: Tokens,
+        config: &StreamableHttpServerConfig,
+        factory: &Arc<impl Fn(Guest) -> S + Send + Sync + 'static>,
+    ) -> Self {
+        let houses = (0..tokens.len()).map(|token| {
+            let sessions = Arc::new(Sessions::new());
+            let service = |guest: Guest| {
+                let factory = Arc::clone(factory);
+                let make = move || Ok(factory(guest));
+                StreamableHttpService::new(make, Arc::clone(&sessions), config.clone())
+            };
+            let (opening, passing) = (service(Guest::Session), service(Guest::Passing(token)));
+            House { sessions, opening, passing }
+        });
+        Self { houses: houses.collect(), tokens }
+    }
+
+    /// Cancels the calls of clients that have gone.
+    pub(super) async fn sweep(&self) {
+        for house in &self.houses {
+            house.sessions.sweep().await;
+        }
+    }
+
+    /// Ends all sessions.
+    pub(super) async fn close(&self) {
+        for house in &self.houses {
+            house.sessions.close_all().await;
+        }
+    }
+
+    /// Answers a request; `admit` is called when it has a token.
+    pub(super) async fn answer(&self, request: Request<Incoming>, admit: impl FnOnce()) -> Answer {
+        let Some(token) = self.tokens.presented(request.headers()) else {
+            let mut answer = plain(StatusCode::UNAUTHORIZED, "A token is required");
+            let scheme = HeaderValue::from_static("Bearer");
+            answer.headers_mut().insert(WWW_AUTHENTICATE, scheme);
+            return answer;
+        };
+        admit();
+        let house = &self.houses[token];
+        if request.uri().path() != PATH {
+            return plain(StatusCode::NOT_FOUND, "Not found");
+        }
+        let (mut parts, body) = request.into_parts();
+        parts.headers.remove(AUTHORIZATION);
+        match parts.method {
+            Method::POST => match read(body).await {
+                Ok(body) => house.post(parts, body).await,
+                Err(answer) => *answer,
+            },
+            Method::GET | Method::DELETE => {
+                house.passing.handle(Request::from_parts(parts, Full::<Bytes>::default())).await
+            }
+            _ => {
+                let mut answer = plain(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
+                answer.headers_mut().insert(ALLOW, HeaderValue::from_static(METHODS));
+                answer
+            }
+        }
+    }
+}
+
+impl<S: ServerHandler> House<S> {
+    async fn post(&self, parts: Parts, body: Bytes) -> Answer {
+        if !is_json(&parts.headers) {
+            return plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Messages are application/json");
+        }
+        let glimpse: Glimpse = match serde_json::from_slice(&body) {
+            Ok(glimpse) => glimpse,
+            Err(error) => return refused(refusal(error), None),
+        };
+        let id = match glimpse.id {
+            Some(Id::Usable(id)) => Some(id),
+            Some(Id::Other(_)) | None => None,
+        };
+        if glimpse.method.as_deref() == Some("initialize") {
+            return self.initialize(parts, body, id).await;
+        }
+        let session = parts.headers.get(SESSION).and_then(|it| it.to_str().ok()).map(str::to_owned);
+        let call = session.zip(id.clone().filter(|_| glimpse.method.is_some()));
+        if let Some((session, id)) = &call
+            && let Err(error) = self.sessions.open(session, id)
+        {
+            let data = ErrorData::invalid_request(error.to_string(), None);
+            let status = match error {
+                CallError::InUse => StatusCode::BAD_REQUEST,
+                CallError::TooMany => StatusCode::TOO_MANY_REQUESTS,
+            };
+            return said(status, data, None);
+        }
+        let answer = self.passing.handle(whole(parts, body)).await;
+        if let Some((session, id)) = &call
+            && answer.status() != StatusCode::OK
+        {
+            self.sessions.end(session, id);
+        }
+        reworded(answer, id)
+    }
+
+    async fn initialize(&self, parts: Parts, body: Bytes, id: Option<RequestId>) -> Answer {
+        if !self.sessions.have_room() {
+            return plain(StatusCode::SERVICE_UNAVAILABLE, "Too many sessions are in use");
+        }
+        reworded(self.opening.handle(whole(parts, body)).await, id)
+    }
+}
+
+/// Reads a body, within bounds.
+async fn read(body: Incoming) -> Result<Bytes, Box<Answer>> {
+    let mut answer = match timeout(BODY_TIME, Limited::new(body, MAX_MESSAGE).collect()).await {
+        Ok(Ok(body)) => return Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            let text = format!("A message has at most {MAX_MESSAGE} bytes");
+            plain(StatusCode::PAYLOAD_TOO_LARGE, text)
+        }
+        Ok(Err(_)) => plain(StatusCode::BAD_REQUEST, "The message did not come whole"),
+        Err(_) => plain(StatusCode::REQUEST_TIMEOUT, "The message did not come in time"),
+    };
+    // What is left of the body is not waited for.
+    answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    Err(Box::new(answer))
+}
+
+fn whole(parts: Parts, body: Bytes) -> Request<Full<Bytes>> {
+    Request::from_parts(parts, Full::new(body))
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let value = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    value.split(';').next().is_some_and(|it| it.trim().eq_ignore_ascii_case(JSON))
+}
+
+/// The crate of the protocol says of JSON that is no message that its type is not supported.
+fn reworded(answer: Answer, id: Option<RequestId>) -> Answer {
+    if answer.status() != StatusCode::UNSUPPORTED_MEDIA_TYPE {
+        return answer;
+    }
+    refused(ErrorData::invalid_request("this is no message of the protocol", None), id)
+}
+
+fn refused(data: ErrorData, id: Option<RequestId>) -> Answer {
+    said(StatusCode::BAD_REQUEST, data, id)
+}
+
+fn said(status: StatusCode, data: ErrorData, id: Option<RequestId>) -> Answer {
+    let error = JsonRpcError::new(id, data);
+    let text = serde_json::to_vec(&error).expect("an error has only text for keys");
+    let mut answer = plain(status, text);
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+    answer
+}
+
+fn plain(status: StatusCode, text: impl Into<Bytes>) -> Answer {
+    let mut answer = Response::new(Full::new(text.into()).boxed());
+    *answer.status_mut() = status;
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    answer.headers_mut().insert(CONTENT_TYPE, kind);
+    answer
+}

@@ -1,0 +1,241 @@
+//! Sessions of clients that open one, as those before 2026-07-28 do.
+//!
+//! Each token has sessions of its own: with another token the id of a session is unknown. A connection that breaks
+//! ends no call, by the protocol, as its client may come back for the answer. A session to which no connection is
+//! open for [`ABANDONED`] has lost its client: its calls are cancelled, and after [`IDLE`] it is forgotten.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures_util::{Stream, StreamExt as _};
+use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::transport::WorkerTransport;
+use rmcp::transport::streamable_http_server::session::local::{
+    LocalSessionManager, LocalSessionManagerError, LocalSessionWorker,
+};
+use rmcp::transport::streamable_http_server::session::{
+    ServerSseMessage, SessionId, SessionManager,
+};
+use thiserror::Error;
+
+use crate::mcp::calls::{CallError, Calls, Leash};
+
+/// How long calls go on without a connection of their client, which is told to come back after three seconds.
+pub(super) const ABANDONED: Duration = Duration::from_secs(10);
+/// How long a session is kept without a connection of its client.
+const IDLE: Duration = Duration::from_secs(60 * 60);
+/// Sessions of a token. When there are more, the one that was left alone for the longest goes.
+const MAX_SESSIONS: usize = 64;
+
+/// The sessions of one token.
+#[derive(Debug)]
+pub(super) struct Sessions {
+    inner: LocalSessionManager,
+    known: Mutex<HashMap<SessionId, Session>>,
+}
+
+#[derive(Clone, Debug)]
+struct Session {
+    calls: Calls,
+    attendance: Arc<Mutex<Attendance>>,
+}
+
+/// Who listens to a session.
+#[derive(Debug)]
+struct Attendance {
+    connections: usize,
+    /// When the last connection ended, or the last message came.
+    left: Instant,
+}
+
+/// Why a session cannot be used.
+#[derive(Debug, Error)]
+pub(super) enum SessionsError {
+    /// All of them are in use.
+    #[error("{MAX_SESSIONS} sessions are in use")]
+    Full,
+    /// What the crate of the protocol says.
+    #[error(transparent)]
+    Protocol(#[from] LocalSessionManagerError),
+}
+
+impl Sessions {
+    pub(super) fn new() -> Self {
+        let mut inner = LocalSessionManager::default();
+        // It counts from the last message, also while a client waits for the next one.
+        inner.session_config.keep_alive = None;
+        Self { inner, known: Mutex::default() }
+    }
+
+    /// Opens a call of a session, which the session itself ends. Nothing happens without that session.
+    pub(super) fn open(&self, session: &str, call: &RequestId) -> Result<(), CallError> {
+        let session = self.lock().get(session).cloned();
+        session.map_or(Ok(()), |session| session.calls.open(call))
+    }
+
+    /// Takes [`Self::open`] back.
+    pub(super) fn end(&self, session: &str, call: &RequestId) {
+        if let Some(session) = self.lock().get(session) {
+            session.calls.end(call);
+        }
+    }
+
+    /// Whether one more session fits in.
+    pub(super) fn have_room(&self) -> bool {
+        let known = self.lock();
+        known.len() < MAX_SESSIONS || known.values().any(|it| it.left().is_some())
+    }
+
+    /// Cancels the calls of clients that have gone, and forgets sessions that are of no use.
+    pub(super) async fn sweep(&self) {
+        let mut old = Vec::new();
+        for (id, session) in &*self.lock() {
+            let Some(left) = session.left() else { continue };
+            if left.elapsed() >= ABANDONED && !session.calls.are_over() {
+                session.calls.abandon();
+            }
+            if left.elapsed() >= IDLE {
+                old.push(id.clone());
+            }
+        }
+        self.close(old).await;
+    }
+
+    /// Closes all of them.
+    pub(super) async fn close_all(&self) {
+        let all = self.lock().keys().cloned().collect();
+        self.close(all).await;
+    }
+
+    async fn close(&self, ids: Vec<SessionId>) {
+        for id in ids {
+            if let Err(error) = self.close_session(&id).await {
+                tracing::warn!(%error, "a session cannot be closed");
+            }
+        }
+    }
+
+    async fn make_room(&self) -> Result<(), SessionsError> {
+        let oldest = {
+            let known = self.lock();
+            if known.len() < MAX_SESSIONS {
+                return Ok(());
+            }
+            let left = known.iter().filter_map(|(id, it)| Some((it.left()?, id.clone())));
+            left.min_by_key(|(left, _)| *left).ok_or(SessionsError::Full)?.1
+        };
+        self.close_session(&oldest).await
+    }
+
+    fn attend(&self, id: &SessionId) -> Option<Attending> {
+        self.lock().get(id).map(Session::attend)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Session>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SessionManager for Sessions {
+    type Error = SessionsError;
+    type Transport = Leash<WorkerTransport<LocalSessionWorker>>;
+
+    async fn create_session(&self) -> Result<(SessionId, Self::Transport), SessionsError> {
+        self.make_room().await?;
+        let (id, transport) = self.inner.create_session().await?;
+        let session = Session::new();
+        let leash = Leash::new(transport, session.calls.clone(), Duration::ZERO);
+        self.lock().insert(id.clone(), session);
+        Ok((id, leash))
+    }
+
+    async fn initialize_session(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<ServerJsonRpcMessage, SessionsError> {
+        Ok(self.inner.initialize_session(id, message).await?)
+    }
+
+    async fn has_session(&self, id: &SessionId) -> Result<bool, SessionsError> {
+        Ok(self.inner.has_session(id).await?)
+    }
+
+    async fn close_session(&self, id: &SessionId) -> Result<(), SessionsError> {
+        self.lock().remove(id);
+        Ok(self.inner.close_session(id).await?)
+    }
+
+    async fn create_stream(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionsError> {
+        let attending = self.attend(id);
+        Ok(attended(self.inner.create_stream(id, message).await?, attending))
+    }
+
+    async fn accept_message(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<(), SessionsError> {
+        let _attending = self.attend(id);
+        Ok(self.inner.accept_message(id, message).await?)
+    }
+
+    async fn create_standalone_stream(
+        &self,
+        id: &SessionId,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionsError> {
+        let attending = self.attend(id);
+        Ok(attended(self.inner.create_standalone_stream(id).await?, attending))
+    }
+
+    async fn resume(
+        &self,
+        id: &SessionId,
+        last_event_id: String,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionsError> {
+        let attending = self.attend(id);
+        Ok(attended(self.inner.resume(id, last_event_id).await?, attending))
+    }
+}
+
+impl Session {
+    fn new() -> Self {
+        let attendance = Attendance { connections: 0, left: Instant::now() };
+        Self { calls: Calls::default(), attendance: Arc::new(Mutex::new(attendance)) }
+    }
+
+    /// Since when there is no connection.
+    fn left(&self) -> Option<Instant> {
+        let attendance = self.attendance.lock().unwrap_or_else(PoisonError::into_inner);
+        (attendance.connections == 0).then_some(attendance.left)
+    }
+
+    fn attend(&self) -> Attending {
+        self.attendance.lock().unwrap_or_else(PoisonError::into_inner).connections += 1;
+        Attending(Arc::clone(&self.attendance))
+    }
+}
+
+/// A connection to a session.
+struct Attending(Arc<Mutex<Attendance>>);
+
+impl Drop for Attending {
+    fn drop(&mut self) {
+        let mut attendance = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        attendance.connections -= 1;
+        attendance.left = Instant::now();
+    }
+}
+
+/// A stream that counts as a connection for as long as it is there.
+fn attended<S: Stream>(stream: S, attending: Option<Attending>) -> impl Stream<Item = S::Item> {
+    stream.map(move |message| {
+        let _kept = &attending;
+        message
+    })
+}

@@ -299,8 +299,23 @@ impl Child {
         Ok(ended)
     }
 
+    /// Waits for the end, but only for so long, and not when cancelled.
+    ///
+    /// # Errors
+    ///
+    /// As [`Child::wait`].
+    pub fn wait_within(
+        &mut self,
+        limit: Duration,
+        cancel: Option<&Cancel>,
+    ) -> io::Result<Option<Ended>> {
+        let has_ended =
+            self.ended.is_some() || readable(&self.control, cancel, Instant::now() + limit);
+        if has_ended { self.wait().map(Some) } else { Ok(None) }
+    }
+
     /// The file that becomes readable when the program has ended.
-    pub fn end(&self) -> BorrowedFd<'_> {
+    pub(crate) fn end(&self) -> BorrowedFd<'_> {
         self.control.as_fd()
     }
 }

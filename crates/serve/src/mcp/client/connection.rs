@@ -1,30 +1,70 @@
-//! A connection to one server.
+//! A connection to one server: opened, asked, closed.
 
-use metier_agent::Stop;
-use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::Duration;
 
-use super::{ClientError, ClientMeans, Peer, Progress, Reply, ServerInfo, Skills, Tools};
-use crate::mcp::skills::Skill;
+use metier_sandbox::SpawnError;
+use rmcp::RoleClient;
+use rmcp::model::{ClientRequest, ProtocolVersion, ServerPeerInfo};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, PeerRequestOptions, RunningService,
+    serve_client_with_lifecycle,
+};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::common::client_side_sse::ExponentialBackoff;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
+
+use super::handler::Handler;
+use super::program;
+use super::text::bounded;
+use super::trouble::Trouble;
+use super::web::{Headers, Web};
+use super::{ClientError, ClientMeans, Patience, Peer, ServerInfo, Way, messages};
+use crate::mcp::skills::EXTENSION;
+
+/// How long a name or version of a server may be, in bytes.
+const MAX_NAME: usize = 200;
+/// How long the instructions of a server may be, in bytes.
+const MAX_INSTRUCTIONS: usize = 16 << 10;
+/// How long the end of a conversation is waited for.
+const FAREWELL: Duration = Duration::from_secs(6);
+/// How often a stream that broke off is asked for again.
+const TRIES: usize = 4;
 
 /// A connection to one server. Dropped, it ends, and so does the program that was started for it.
 #[derive(Debug)]
 pub struct Connection {
-    name: String,
+    pub(super) trouble: Trouble,
+    pub(super) patience: Patience,
+    pub(super) service: RunningService<RoleClient, Handler>,
     server: ServerInfo,
 }
 
 impl Connection {
     /// Connects to a server and agrees on what is spoken.
     ///
+    /// A server is first asked what it is, as the newest version of the protocol wants it. One that does not
+    /// stand the question is met again, and greeted as before.
+    ///
     /// # Errors
     ///
     /// When the server cannot be started or reached, or does not speak the protocol.
-    pub async fn open(peer: &Peer, _means: &ClientMeans) -> Result<Self, ClientError> {
-        Err(ClientError::Ended {
-            server: peer.name.clone(),
-            how: "is not there".to_owned(),
-            said: String::new(),
-        })
+    pub async fn open(peer: &Peer, means: &ClientMeans) -> Result<Self, ClientError> {
+        let newest = ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+            legacy_version: Some(ProtocolVersion::V_2025_11_25),
+        };
+        let until = Instant::now() + means.patience.open;
+        match meet(peer, means, newest, until).await {
+            Err(Miss::Words(trouble, error)) if is_worth_another_try(&error) => {
+                trouble.end().await;
+                let older = ClientLifecycleMode::Initialize;
+                conclude(meet(peer, means, older, until).await).await
+            }
+            met => conclude(met).await,
+        }
     }
 
     /// What the server says of itself.
@@ -32,61 +72,132 @@ impl Connection {
         &self.server
     }
 
-    /// Its tools.
-    ///
-    /// # Errors
-    ///
-    /// When it has none, or does not answer.
-    pub async fn tools(&self) -> Result<Tools, ClientError> {
-        Err(self.not_offered("tools"))
-    }
-
-    /// Calls a tool. What goes wrong within the tool is a reply.
-    ///
-    /// # Errors
-    ///
-    /// When there is no reply, or the call was stopped; the server is told then.
-    pub async fn call(
-        &self,
-        _tool: &str,
-        _arguments: Map<String, Value>,
-        _stop: &Stop,
-        _progress: &mut (dyn FnMut(Progress) + Send),
-    ) -> Result<Reply, ClientError> {
-        Err(self.not_offered("tools"))
-    }
-
-    /// Its skills. A server need not list all that it has.
-    ///
-    /// # Errors
-    ///
-    /// When it does not declare the extension, or does not answer.
-    pub async fn skills(&self) -> Result<Skills, ClientError> {
-        Err(self.not_offered("skills"))
-    }
-
-    /// One skill, by the address of its `SKILL.md`.
-    ///
-    /// # Errors
-    ///
-    /// When it does not declare the extension, or has no such skill.
-    pub async fn skill(&self, _uri: &str) -> Result<Skill, ClientError> {
-        Err(self.not_offered("skills"))
-    }
-
-    /// The bytes of a file, if there are at most so many.
-    ///
-    /// # Errors
-    ///
-    /// When there is no such file, or it is larger.
-    pub async fn read(&self, _uri: &str, _max_bytes: u64) -> Result<Vec<u8>, ClientError> {
-        Err(self.not_offered("files"))
-    }
-
     /// Ends the connection, and the program that was started for it.
-    pub async fn close(self) {}
+    pub async fn close(mut self) {
+        // What does not end now is ended by force.
+        let _late = self.service.close_with_timeout(FAREWELL).await;
+        self.trouble.end().await;
+    }
 
-    fn not_offered(&self, what: &'static str) -> ClientError {
-        ClientError::NotOffered { server: self.name.clone(), what }
+    /// Asks something that needs no work.
+    pub(super) async fn ask(&self, request: ClientRequest) -> Result<Value, ClientError> {
+        let options = PeerRequestOptions::with_timeout(self.patience.answer);
+        let asked = async {
+            let handle = self.service.peer().send_request_with_option(request, options).await?;
+            handle.await_response().await
+        };
+        match asked.await {
+            Ok(answer) => Ok(messages::unboxed(answer)),
+            Err(error) => Err(self.trouble.asking(error).await),
+        }
+    }
+
+    /// Makes sure that a server has what it is to be asked for.
+    pub(super) fn needs(&self, has: bool, what: &'static str) -> Result<(), ClientError> {
+        let server = self.trouble.server.clone();
+        if has { Ok(()) } else { Err(ClientError::NotOffered { server, what }) }
+    }
+
+    pub(super) fn strange(&self, what: impl Into<String>) -> ClientError {
+        ClientError::Strange { server: self.trouble.server.clone(), what: what.into() }
+    }
+}
+
+/// A meeting that failed.
+enum Miss {
+    /// For a reason that is known.
+    Known(ClientError),
+    /// For what was said, which is to be explained.
+    Words(Trouble, Box<ClientInitializeError>),
+}
+
+async fn conclude(met: Result<Connection, Miss>) -> Result<Connection, ClientError> {
+    match met {
+        Ok(connection) => Ok(connection),
+        Err(Miss::Known(error)) => Err(error),
+        Err(Miss::Words(trouble, error)) => Err(trouble.opening(*error).await),
+    }
+}
+
+/// Goes to a server and greets it.
+async fn meet(
+    peer: &Peer,
+    means: &ClientMeans,
+    mode: ClientLifecycleMode,
+    until: Instant,
+) -> Result<Connection, Miss> {
+    let server = peer.name.clone();
+    match &peer.way {
+        Way::Command { arguments, variables, directory } => {
+            let starting = program::start(arguments, variables, directory);
+            let started = timeout_at(until, starting).await.unwrap_or(Err(SpawnError::Impatient));
+            let (running, lines) = started.map_err(|source| {
+                Miss::Known(ClientError::Start { server: server.clone(), source })
+            })?;
+            let greeting = serve_client_with_lifecycle(Handler::default(), lines, mode);
+            greet(Trouble::new(server, Some(running)), means, greeting, until).await
+        }
+        Way::Http { url, headers } => {
+            if !headers.is_empty() && !metier_net::keeps_secrets(url) {
+                return Err(Miss::Known(ClientError::Unprotected { server }));
+            }
+            let web = Web {
+                http: means.http.clone(),
+                headers: Arc::new(Headers(headers.clone())),
+                silence: means.patience.silence,
+                streams: Arc::default(),
+            };
+            let transport = StreamableHttpClientTransport::with_client(web, settings(url));
+            let greeting = serve_client_with_lifecycle(Handler::default(), transport, mode);
+            greet(Trouble::new(server, None), means, greeting, until).await
+        }
+    }
+}
+
+async fn greet(
+    trouble: Trouble,
+    means: &ClientMeans,
+    greeting: impl Future<Output = Result<RunningService<RoleClient, Handler>, ClientInitializeError>>,
+    until: Instant,
+) -> Result<Connection, Miss> {
+    match timeout_at(until, greeting).await {
+        Ok(Ok(service)) => {
+            let server = service.peer().peer_info().map(|info| describe(&info)).unwrap_or_default();
+            Ok(Connection { trouble, patience: means.patience, service, server })
+        }
+        Ok(Err(error)) => Err(Miss::Words(trouble, Box::new(error))),
+        Err(_late) => Err(Miss::Known(trouble.silent(means.patience.open))),
+    }
+}
+
+fn settings(url: &str) -> StreamableHttpClientTransportConfig {
+    let mut retries = ExponentialBackoff::default();
+    retries.max_times = Some(TRIES);
+    let mut settings = StreamableHttpClientTransportConfig::with_uri(url);
+    settings.retry_config = Arc::new(retries);
+    settings
+}
+
+/// Whether a server could have misunderstood the question what it is.
+fn is_worth_another_try(error: &ClientInitializeError) -> bool {
+    !matches!(
+        error,
+        ClientInitializeError::LegacyFallbackFailed { .. }
+            | ClientInitializeError::TransportError { .. }
+            | ClientInitializeError::Cancelled
+    )
+}
+
+fn describe(info: &ServerPeerInfo) -> ServerInfo {
+    let has_skills = info.capabilities.extensions.as_ref();
+    let own = info.server_info.as_ref();
+    ServerInfo {
+        name: own.map(|own| bounded(&own.name, MAX_NAME)).unwrap_or_default(),
+        version: own.map(|own| bounded(&own.version, MAX_NAME)).unwrap_or_default(),
+        protocol: bounded(info.protocol_version.as_str(), MAX_NAME),
+        instructions: bounded(info.instructions.as_deref().unwrap_or_default(), MAX_INSTRUCTIONS),
+        has_tools: info.capabilities.tools.is_some(),
+        has_resources: info.capabilities.resources.is_some(),
+        has_skills: has_skills.is_some_and(|extensions| extensions.contains_key(EXTENSION)),
     }
 }

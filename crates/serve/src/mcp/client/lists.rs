@@ -1,0 +1,230 @@
+//! Lists of a server, page by page: its tools, its skills, and what they consist of.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use rmcp::model::{
+    ClientRequest, CustomRequest, ListToolsRequest, PaginatedRequestParams, ReadResourceRequest,
+    ReadResourceRequestParams,
+};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio::time::timeout;
+
+use super::text::excerpt;
+use super::{ClientError, Connection, SkillProblem, Skills, Tool, Tools};
+use crate::mcp::skills::{GET, LIST, Skill};
+
+/// Tools of one server; a model would not choose well among more.
+const MAX_TOOLS: usize = 128;
+/// How large all that is said of a tool may be, in bytes.
+const MAX_TOOL: usize = 64 << 10;
+/// How long the name of a tool may be, in bytes.
+const MAX_TOOL_NAME: usize = 128;
+/// Skills of one server.
+const MAX_SKILLS: usize = 10_000;
+/// How large the entry of a skill may be, in bytes; one with the most files it may have is far below.
+const MAX_SKILL: usize = 1 << 20;
+/// How large all entries may be, in bytes.
+const MAX_SKILLS_BYTES: usize = 64 << 20;
+/// Pages of a list.
+const MAX_PAGES: usize = 1_000;
+/// Things that are left out and told one by one.
+const MAX_TOLD: usize = 100;
+
+impl Connection {
+    /// Its tools.
+    ///
+    /// # Errors
+    ///
+    /// When it has none, or does not answer.
+    pub async fn tools(&self) -> Result<Tools, ClientError> {
+        self.needs(self.server().has_tools, "tools")?;
+        let mut tools = Tools::default();
+        let mut names = HashSet::new();
+        let request = |cursor: Option<String>| {
+            let params = PaginatedRequestParams::default().with_cursor(cursor);
+            ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params))
+        };
+        let take = |entry: Value| {
+            if tools.tools.len() == MAX_TOOLS {
+                tools.left_out.push(format!("there are more than {MAX_TOOLS} tools"));
+                return ControlFlow::Break(());
+            }
+            match tool(entry) {
+                Ok(tool) if names.insert(tool.name.clone()) => tools.tools.push(tool),
+                Ok(tool) => tell(&mut tools.left_out, || format!("a second tool `{}`", tool.name)),
+                Err(why) => tell(&mut tools.left_out, || why),
+            }
+            ControlFlow::Continue(())
+        };
+        let is_whole = self.pages("tools", request, take).await?;
+        if !is_whole {
+            tools.left_out.push("the list of tools does not end".to_owned());
+        }
+        Ok(tools)
+    }
+
+    /// Its skills. A server need not list all that it has.
+    ///
+    /// # Errors
+    ///
+    /// When it does not declare the extension, or does not answer.
+    pub async fn skills(&self) -> Result<Skills, ClientError> {
+        self.needs(self.server().has_skills, "skills")?;
+        let mut skills = Skills::default();
+        let (mut count, mut bytes) = (0, 0);
+        let request = |cursor: Option<String>| {
+            let params = cursor.map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
+            ClientRequest::CustomRequest(CustomRequest::new(LIST, Some(params)))
+        };
+        let take = |entry: Value| {
+            count += 1;
+            bytes += entry.to_string().len();
+            if count > MAX_SKILLS || bytes > MAX_SKILLS_BYTES {
+                let what = format!("there are more than {MAX_SKILLS} skills, or they say too much");
+                skills.problems.push(SkillProblem { uri: None, what });
+                return ControlFlow::Break(());
+            }
+            match skill(entry) {
+                Ok(skill) => skills.skills.push(skill),
+                Err(problem) => skills.problems.push(problem),
+            }
+            ControlFlow::Continue(())
+        };
+        let is_whole = self.pages("skills", request, take).await?;
+        if !is_whole {
+            let what = "the list of skills does not end".to_owned();
+            skills.problems.push(SkillProblem { uri: None, what });
+        }
+        Ok(skills)
+    }
+
+    /// One skill, by the address of its `SKILL.md`.
+    ///
+    /// # Errors
+    ///
+    /// When it does not declare the extension, or has no such skill.
+    pub async fn skill(&self, uri: &str) -> Result<Skill, ClientError> {
+        self.needs(self.server().has_skills, "skills")?;
+        let request = CustomRequest::new(GET, Some(json!({ "uri": uri })));
+        let mut answer = self.ask(ClientRequest::CustomRequest(request)).await?;
+        let entry = answer.get_mut("skill").map(Value::take);
+        let entry = entry.ok_or_else(|| self.strange("there is no skill in it"))?;
+        let skill = skill(entry).map_err(|problem| self.strange(problem.what))?;
+        if skill.uri == uri { Ok(skill) } else { Err(self.strange("it is another skill")) }
+    }
+
+    /// The bytes of a file, if there are at most so many.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such file, or it is larger.
+    pub async fn read(&self, uri: &str, max_bytes: u64) -> Result<Vec<u8>, ClientError> {
+        self.needs(self.server().has_resources, "files")?;
+        let params = ReadResourceRequestParams::new(uri);
+        let request = ReadResourceRequest::new(params);
+        let answer = self.ask(ClientRequest::ReadResourceRequest(request)).await?;
+        let answer = serde_json::from_value::<Contents>(answer);
+        let Contents { contents } = answer.map_err(|_error| self.strange("it is no file"))?;
+        let [content] = <[Content; 1]>::try_from(contents)
+            .map_err(|contents| self.strange(format!("it has {} files", contents.len())))?;
+        if content.uri != uri {
+            return Err(self.strange("it is another file"));
+        }
+        let bytes = match (content.text, content.blob) {
+            (Some(text), None) => text.into_bytes(),
+            (None, Some(blob)) => BASE64_STANDARD
+                .decode(blob)
+                .map_err(|_error| self.strange("it is not written in Base64"))?,
+            _ => return Err(self.strange("it is neither text nor bytes")),
+        };
+        if bytes.len() as u64 > max_bytes {
+            let server = self.trouble.server.clone();
+            return Err(ClientError::TooLarge { server, what: excerpt(uri), limit: max_bytes });
+        }
+        Ok(bytes)
+    }
+
+    /// Goes through a list, until its end or until it was enough; whether one of them came.
+    async fn pages(
+        &self,
+        field: &str,
+        request: impl Fn(Option<String>) -> ClientRequest,
+        mut take: impl FnMut(Value) -> ControlFlow<()>,
+    ) -> Result<bool, ClientError> {
+        let limit = self.patience.answer * 4;
+        let going = async {
+            let mut cursor = None;
+            for _page in 0..MAX_PAGES {
+                let mut answer = self.ask(request(cursor.clone())).await?;
+                let Some(Value::Array(entries)) = answer.get_mut(field).map(Value::take) else {
+                    return Err(self.strange(format!("there is no list of {field} in it")));
+                };
+                for entry in entries {
+                    if take(entry).is_break() {
+                        return Ok(true);
+                    }
+                }
+                let next = answer.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
+                if next.is_none() || next == cursor {
+                    return Ok(next.is_none());
+                }
+                cursor = next;
+            }
+            Ok(false)
+        };
+        timeout(limit, going).await.unwrap_or_else(|_late| Err(self.trouble.silent(limit)))
+    }
+}
+
+/// What a file is.
+#[derive(Deserialize)]
+struct Contents {
+    contents: Vec<Content>,
+}
+
+#[derive(Deserialize)]
+struct Content {
+    uri: String,
+    text: Option<String>,
+    blob: Option<String>,
+}
+
+/// Reads what is said of a tool.
+fn tool(mut entry: Value) -> Result<Tool, String> {
+    let name = entry.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    if name.is_empty() || name.len() > MAX_TOOL_NAME {
+        return Err(format!("a tool without a usable name: `{}`", excerpt(&name)));
+    }
+    if entry.to_string().len() > MAX_TOOL {
+        return Err(format!("the tool `{name}`, which says more than {MAX_TOOL} bytes"));
+    }
+    let schema = entry.get_mut("inputSchema").map(Value::take).unwrap_or_default();
+    if !schema.is_object() {
+        return Err(format!("the tool `{name}`, which does not say what its arguments are"));
+    }
+    let description = entry.get("description").and_then(Value::as_str).unwrap_or_default();
+    Ok(Tool { name, description: description.to_owned(), schema })
+}
+
+/// Reads the entry of a skill.
+fn skill(entry: Value) -> Result<Skill, SkillProblem> {
+    let uri = entry.get("uri").and_then(Value::as_str).map(excerpt);
+    if entry.to_string().len() > MAX_SKILL {
+        let what = format!("its entry has more than {MAX_SKILL} bytes");
+        return Err(SkillProblem { uri, what });
+    }
+    let read = Map::<String, Value>::deserialize(&entry)
+        .and_then(|_fields| serde_json::from_value::<Skill>(entry));
+    read.map_err(|error| SkillProblem { uri, what: excerpt(&error.to_string()) })
+}
+
+/// Tells what is left out, as long as somebody would read it.
+fn tell(left_out: &mut Vec<String>, what: impl FnOnce() -> String) {
+    if left_out.len() < MAX_TOLD {
+        left_out.push(what());
+    }
+}

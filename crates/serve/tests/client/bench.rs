@@ -1,0 +1,184 @@
+//! Servers for tests, and a client with little patience.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use libtest_mimic::Failed;
+use metier_agent::{Stop, stop};
+use metier_net::{Client, ClientOptions};
+use metier_serve::mcp::client::{
+    ClientError, ClientMeans, Connection, Patience, Peer, Progress, Reply, Way,
+};
+use serde_json::{Map, Value};
+
+const SERVER: &str = include_str!("server.py");
+
+/// Something that holds.
+pub(crate) type Promise = (&'static str, fn() -> Result<(), Failed>);
+
+/// Runs a test that waits.
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(future)
+}
+
+/// Little patience; enough for a machine that does much else.
+pub(crate) fn means() -> ClientMeans {
+    let patience = Patience {
+        open: Duration::from_secs(20),
+        answer: Duration::from_secs(10),
+        silence: Duration::from_secs(20),
+    };
+    ClientMeans { http: Client::new(&ClientOptions::STANDARD).expect("a client"), patience }
+}
+
+/// Less patience, for servers that do not answer.
+pub(crate) fn hurried() -> ClientMeans {
+    let patience = Patience {
+        open: Duration::from_secs(4),
+        answer: Duration::from_secs(1),
+        silence: Duration::from_secs(1),
+    };
+    ClientMeans { patience, ..means() }
+}
+
+/// A program as a server.
+pub(crate) fn program<const N: usize>(arguments: [&str; N]) -> Peer {
+    let way = Way::Command {
+        arguments: arguments.map(str::to_owned).into(),
+        variables: vec![("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())],
+        directory: "/".into(),
+    };
+    Peer { name: "tester".to_owned(), way }
+}
+
+/// A shell script as a server.
+pub(crate) fn script(text: &str) -> Peer {
+    program(["sh", "-c", text])
+}
+
+/// The server of the tests over pipes, changed by some code.
+pub(crate) fn over_pipes(changes: &str) -> Peer {
+    program(["python3", "-c", &format!("{SERVER}\n{changes}\nover_pipes()\n")])
+}
+
+/// The server of the tests over HTTP. It ends with this.
+pub(crate) struct Web {
+    process: Child,
+    address: String,
+}
+
+impl Web {
+    #[expect(clippy::disallowed_methods, reason = "the server is not ours")]
+    pub(crate) fn start(changes: &str) -> Self {
+        let code = format!("{SERVER}\n{changes}\nover_http()\n");
+        let mut process = Command::new("python3")
+            .args(["-c", &code])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("python3");
+        let mut port = String::new();
+        let output = process.stdout.take().expect("a pipe");
+        BufReader::new(output).read_line(&mut port).expect("a port");
+        Self { process, address: format!("http://127.0.0.1:{}", port.trim()) }
+    }
+
+    /// The server, and headers for it.
+    pub(crate) fn peer(&self, headers: &[(&str, &str)]) -> Peer {
+        at(&format!("{}/mcp", self.address), headers)
+    }
+
+    /// What the server was asked, a line each: the verb, the method, and some headers.
+    pub(crate) async fn asked(&self, headers: &[&str]) -> Vec<String> {
+        let url = format!("{}/asked", self.address);
+        let request = metier_net::BareRequest {
+            url: &url,
+            headers: &[],
+            idle_timeout: Duration::from_secs(10),
+            max_bytes: 1 << 20,
+        };
+        let answer = means().http.get(request).await.expect("an answer");
+        let asked: Vec<(String, Value, Map<String, Value>)> =
+            serde_json::from_slice(&answer.beginning(1 << 20).await).expect("a list");
+        let line = |(verb, method, sent): (String, Value, Map<String, Value>)| {
+            let sent = |name: &&str| {
+                let found = sent.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
+                found.map_or("-".to_owned(), |(_, value)| value.as_str().unwrap_or("?").to_owned())
+            };
+            let sent: Vec<String> = headers.iter().map(sent).collect();
+            format!("{verb} {} {}", method.as_str().unwrap_or("-"), sent.join(" "))
+        };
+        asked.into_iter().map(line).collect()
+    }
+}
+
+impl Drop for Web {
+    fn drop(&mut self) {
+        let _gone = self.process.kill();
+        let _status = self.process.wait();
+    }
+}
+
+/// A server at an address.
+pub(crate) fn at(url: &str, headers: &[(&str, &str)]) -> Peer {
+    let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    let headers = headers.iter().map(pair).collect();
+    Peer { name: "tester".to_owned(), way: Way::Http { url: url.to_owned(), headers } }
+}
+
+/// Calls a tool with one argument, and never stops.
+pub(crate) async fn echo(connection: &Connection, value: Value) -> Result<Reply, ClientError> {
+    let (_stopper, stop) = stop();
+    call(connection, "echo", value, &stop).await
+}
+
+/// Calls a tool with one argument.
+pub(crate) async fn call(
+    connection: &Connection,
+    tool: &str,
+    value: Value,
+    stop: &Stop,
+) -> Result<Reply, ClientError> {
+    let arguments = Map::from_iter([("value".to_owned(), value)]);
+    connection.call(tool, arguments, stop, &mut |_progress: Progress| {}).await
+}
+
+/// Why there is no connection, with causes.
+pub(crate) async fn refusal(peer: &Peer, means: &ClientMeans) -> String {
+    match Connection::open(peer, means).await {
+        Ok(connection) => {
+            let shown = format!("connected to {:?}", connection.server());
+            connection.close().await;
+            shown
+        }
+        Err(error) => causes(&error),
+    }
+}
+
+/// An error with its causes.
+pub(crate) fn causes(error: &ClientError) -> String {
+    let mut shown = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        shown = format!("{shown}: {error}");
+        cause = error.source();
+    }
+    shown
+}
+
+/// Fails with what is and what should be.
+#[expect(clippy::needless_pass_by_value, reason = "calls are shorter so")]
+pub(crate) fn same<T: PartialEq + std::fmt::Debug>(is: T, should: T) -> Result<(), Failed> {
+    if is == should { Ok(()) } else { Err(format!("{is:#?}\nshould be\n{should:#?}").into()) }
+}
+
+/// Fails unless a text has a part.
+pub(crate) fn has(text: &str, part: &str) -> Result<(), Failed> {
+    if text.contains(part) { Ok(()) } else { Err(format!("`{text}` should have `{part}`").into()) }
+}

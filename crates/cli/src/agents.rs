@@ -255,6 +255,7 @@ mod tests {
     use crate::args::Color;
     use crate::environment::Environment;
     use crate::output::Output;
+    use crate::remote::Servers;
     use crate::settings::{Origin, Settings, Value};
 
     fn executor(settings: &[(&str, Value)]) -> Result<Executor, Failure> {
@@ -269,7 +270,8 @@ mod tests {
         let values = values.map(|(name, value)| (name.to_owned(), (value, vec![Origin::Default])));
         let settings = Settings { values: values.collect(), ..Settings::default() };
         let output = Output::new(Color::Never, true, None);
-        Context { environment, settings, output }.model_executor(None)
+        let servers = Servers::default();
+        Context { environment, settings, output, servers }.model_executor(None)
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use metier_agent::library::read_tree;
 use metier_skill::diagnostic::{Code, Severity};
 use metier_skill::discover::BundledSkill;
 use metier_skill::files::{DigestCache, TokenCache};
@@ -13,12 +14,14 @@ use metier_skill::library::{
 };
 use metier_skill::problem::Problem;
 use metier_skill::search::edit_distance;
+use metier_workspace::Tree;
 
 use crate::args::SourceArgs;
 use crate::bundled::BUNDLED;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::remote::{self, Offered, Servers};
 use crate::roots::{self, Project, Roots};
 use crate::settings::{self, Settings};
 
@@ -34,6 +37,8 @@ pub(crate) struct Context {
     pub settings: Settings,
     /// Where answers go.
     pub output: Output,
+    /// Servers whose skills this run may use.
+    pub servers: Servers,
 }
 
 impl Context {
@@ -49,7 +54,7 @@ impl Context {
         }
         let project = Project::of(&environment.folder);
         let settings = settings::load(&environment, &project.configured_folders(&environment))?;
-        Ok(Self { environment, settings, output })
+        Ok(Self { environment, settings, output, servers: Servers::default() })
     }
 
     /// Where things that save time are kept.
@@ -114,12 +119,13 @@ impl Context {
         } else {
             TrustPolicy::Recorded { store: &store, digests: &digests }
         };
+        let Offered { skills: remote, problems: offer_problems } = self.offered(sources, &store)?;
         let bundled: &[BundledSkill] = if sources.no_default_sources { &[] } else { BUNDLED };
         let cache = self.cache();
         let mut snapshot = library::build(&LibraryOptions {
             roots: &roots,
             bundled,
-            remote: &[],
+            remote: &remote,
             choices: &choices,
             machine: &machine,
             trust,
@@ -128,6 +134,7 @@ impl Context {
         });
         digests.save();
         snapshot.problems.extend(problems);
+        snapshot.problems.extend(offer_problems);
         snapshot.problems.extend(trust_problem);
         snapshot.problems.extend(self.settings.problems.iter().cloned());
         snapshot.problems.sort();
@@ -153,7 +160,7 @@ impl Context {
         })
     }
 
-    /// The folder of a skill; a bundled one is unpacked first.
+    /// The folder of a skill; a bundled one is unpacked first, one of another server fetched.
     ///
     /// # Errors
     ///
@@ -169,12 +176,22 @@ impl Context {
                     ))
                 })
             }
-            Place::Remote(skill) => Err(Failure::new(format!(
-                "`{}` is on another server, at {}",
-                entry.name,
-                skill.place()
-            ))),
+            Place::Remote(skill) => self.remote_folder(skill),
         }
+    }
+
+    /// The folder of a skill with everything in it, ready to be staged. Of a skill of another server nothing that was
+    /// remembered of its files is believed.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, or is not what its server told.
+    pub(crate) fn tree_of(&self, entry: &Entry, digests: &DigestCache) -> Result<Tree, Failure> {
+        let (name, folder) = (entry.name.as_str(), self.folder_of(entry)?);
+        let Some(skill) = entry.remote() else { return Ok(read_tree(name, &folder, digests)?) };
+        let tree = read_tree(name, &folder, &DigestCache::in_memory())?;
+        remote::compare(skill, &tree)?;
+        Ok(tree)
     }
 
     /// Says what is wrong, unless it is only worth a note.

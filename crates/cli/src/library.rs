@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use metier_agent::library::read_tree;
 use metier_agent::{Library, LibraryError};
 use metier_skill::files::DigestCache;
 use metier_skill::library::{Entry, Snapshot};
@@ -43,8 +42,7 @@ impl Library for Skills {
     }
 
     fn tree(&self, entry: &Entry) -> Result<Tree, LibraryError> {
-        let folder = self.context.folder_of(entry).map_err(|failure| in_words(&failure))?;
-        read_tree(entry.name.as_str(), &folder, &self.digests)
+        self.context.tree_of(entry, &self.digests).map_err(|failure| in_words(&failure))
     }
 
     fn run_settings(&self, entry: &Entry) -> Result<RunSettings, LibraryError> {

@@ -16,6 +16,7 @@ mod mcp;
 mod models;
 mod output;
 mod overseer;
+mod remote;
 mod roots;
 mod runs;
 mod sessions;

@@ -105,10 +105,7 @@ impl Context {
             ));
         }
         arguments[0] = program.to_string_lossy().into_owned();
-        let passed = PASSED.iter().filter_map(|it| Some((*it, self.environment.variable(it)?)));
-        let mut variables: Vec<(String, String)> =
-            passed.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        variables.push(("TERM".to_owned(), "dumb".to_owned()));
+        let mut variables = self.server_variables();
         let given = self.mcp_secrets(name, "env")?;
         variables.retain(|(name, _)| given.iter().all(|(it, _)| it != name));
         variables.extend(given);
@@ -118,6 +115,15 @@ impl Context {
             None => home(),
         };
         Ok(Way::Command { arguments, variables, directory })
+    }
+
+    /// The variables that every program of a server is given.
+    pub(crate) fn server_variables(&self) -> Vec<(String, String)> {
+        let passed = PASSED.iter().filter_map(|it| Some((*it, self.environment.variable(it)?)));
+        let mut variables: Vec<(String, String)> =
+            passed.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        variables.push(("TERM".to_owned(), "dumb".to_owned()));
+        variables
     }
 
     fn mcp_address(&self, name: &str, url: &str) -> Result<Way, String> {

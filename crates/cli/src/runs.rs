@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use metier_agent::library::read_tree;
 use metier_sandbox::{Limits, is_root_without_mounts};
 use metier_skill::header::Gate;
 use metier_skill::library::{Entry, Snapshot};
@@ -193,8 +192,7 @@ impl Context {
                 return Err(Failure::new(format!("`{name}` may not be used"))
                     .hint(format!("`metier skills explain {name}` says why, and what to do")));
             }
-            let folder = self.folder_of(entry)?;
-            Ok(read_tree(name, &folder, &digests)?)
+            self.tree_of(entry, &digests)
         });
         let trees = trees.collect();
         digests.save();

@@ -138,12 +138,14 @@ rules! {
     LinkOutside         "M083" Error   Error   "A skill of a project lies inside the project";
     Shadowed            "M084" Note    Note    "A name stands in one source";
     SameRootTwice       "M085" Warning Warning "A name stands once in one source";
-    Untrusted           "M086" Warning Warning "A project is trusted before its skills are used";
+    Untrusted           "M086" Warning Warning "A project, or a skill of another server, is trusted before it is used";
     TrustChanged        "M087" Warning Warning "A trusted skill is as it was when it was trusted";
     ArchiveRefused      "M088" Error   Error   "An archive of skills can be fetched and unpacked";
     PluginUnreadable    "M089" Warning Warning "A plugin says where its skills are";
     SettingIgnored      "M090" Warning Warning "A setting of a project only narrows";
     NameCaseClash       "M091" Warning Warning "Names of skills differ by more than case";
+    ServerUnreachable   "M092" Warning Warning "A server of skills answers";
+    OfferRefused        "M093" Warning Warning "What another server tells of a skill keeps the rules";
 }
 
 impl fmt::Display for Code {

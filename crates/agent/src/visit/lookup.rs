@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::desk::Desk;
 use super::tools::name;
-use crate::block::{DocText, page, with_docs, with_rest};
+use crate::block::{DocText, from_server, page, with_docs, with_rest};
 use crate::texts::Texts;
 use crate::tools::Answer;
 use crate::tools::answer::arguments;
@@ -109,8 +109,13 @@ impl Desk {
     }
 
     fn deliver(&self, answer: Answer) -> Result<Answer, String> {
-        let Some(Loaded { skill, digest, docs, .. }) = answer.loaded else { return Ok(answer) };
-        let delivery = self.delivery(&skill, &digest, &docs)?;
+        let Some(Loaded { skill, digest, server, docs, .. }) = answer.loaded else {
+            return Ok(answer);
+        };
+        let mut delivery = self.delivery(&skill, &digest, &docs)?;
+        if let Some(server) = server {
+            delivery.body = from_server(&server, &delivery.body);
+        }
         let text = delivery.text();
         self.memory.note(&answer.digests);
         Ok(Answer { digests: answer.digests, text, ..Answer::json(&delivery) })

@@ -143,6 +143,9 @@ pub(crate) struct SourceArgs {
     /// Search only the folders given with --skills-dir
     #[arg(long, global = true)]
     pub no_default_sources: bool,
+    /// Ask this server of the Model Context Protocol for skills too: a command with its arguments, or an address; all other skills win over its own
+    #[arg(long, value_name = "COMMAND|URL", global = true)]
+    pub mcp: Vec<String>,
     /// Use the skills of the project without asking whether it is trusted
     #[arg(long, global = true)]
     pub trust_project: bool,
@@ -221,6 +224,17 @@ pub(crate) enum SkillsCommand {
     },
     /// Show what each skill costs a model, in each layer
     Tokens {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Trust a skill of another server as it is now
+    Trust {
+        /// The skill
+        name: String,
+        /// Agree to it without being asked
+        #[arg(long)]
+        yes: bool,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -394,12 +408,12 @@ pub(crate) enum ArtifactsCommand {
 /// `metier trust`.
 #[derive(Debug, Args)]
 pub(crate) struct TrustArgs {
-    /// The project; the one you are in if none is given
+    /// The project; the one you are in if none is given. With --revoke also SERVER:SKILL, as --list has it
     pub path: Option<PathBuf>,
-    /// List the trusted projects
+    /// List the trusted projects, and the trusted skills of other servers
     #[arg(long, conflicts_with_all = ["revoke", "path"])]
     pub list: bool,
-    /// Trust the project no longer
+    /// Trust the project, or the skill of a server, no longer
     #[arg(long)]
     pub revoke: bool,
     /// Print JSON

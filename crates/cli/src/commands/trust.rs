@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use metier_skill::discover::{Root, ScanOptions, scan};
-use metier_skill::library::{TrustStore, TrustedProject};
+use metier_skill::library::{TrustStore, TrustedProject, TrustedRemote};
+use metier_skill::name::SkillName;
 use serde_json::json;
 
 use crate::args::TrustArgs;
@@ -17,6 +18,11 @@ pub(super) fn run(arguments: &TrustArgs, context: &Context) -> Result<u8, Failur
     let mut store = TrustStore::load(&context.trust_file())?;
     if arguments.list {
         return Ok(list(&store, arguments.json, context));
+    }
+    if arguments.revoke
+        && let Some(skill) = arguments.path.as_deref().and_then(|it| remote(&store, it))
+    {
+        return revoke_remote(&mut store, &skill, arguments.json, context);
     }
     let project = project(arguments.path.as_deref(), context)?;
     if arguments.revoke {
@@ -41,13 +47,14 @@ fn project(path: Option<&Path>, context: &Context) -> Result<Project, Failure> {
 
 fn list(store: &TrustStore, json: bool, context: &Context) -> u8 {
     if json {
-        let projects: Vec<_> = store
-            .projects()
-            .map(|(root, project)| {
-                json!({ "path": root.to_string_lossy(), "skills": project.skills.keys().collect::<Vec<_>>() })
-            })
-            .collect();
-        context.output.json(&projects);
+        let projects = store.projects().map(|(root, project)| {
+            json!({ "path": root.to_string_lossy(), "skills": project.skills.keys().collect::<Vec<_>>() })
+        });
+        let skills = store.remote_skills().map(|(server, uri, skill)| {
+            let files = skill.files.keys().collect::<Vec<_>>();
+            json!({ "server": server, "uri": uri, "name": skill.name, "files": files })
+        });
+        context.output.json(&projects.chain(skills).collect::<Vec<_>>());
         return OK;
     }
     let mut text = String::new();
@@ -56,11 +63,46 @@ fn list(store: &TrustStore, json: bool, context: &Context) -> u8 {
         let skills = styled(style::DIM, counted(count, "skill"));
         text.push_str(&format!("{}  {skills}\n", plain(&root.display().to_string())));
     }
+    for (server, uri, skill) in store.remote_skills() {
+        let files = styled(style::DIM, counted(skill.files.len(), "file"));
+        let name = plain(&format!("{server}:{}", skill.name));
+        text.push_str(&format!("{name}  {}  {files}\n", plain(uri)));
+    }
     if text.is_empty() {
         context.output.say("no project is trusted");
     }
     context.output.print(&text);
     OK
+}
+
+/// The server and address of a trusted skill that a person calls `SERVER:SKILL`, or `SERVER ADDRESS`.
+fn remote(store: &TrustStore, text: &Path) -> Option<(String, String)> {
+    let text = text.to_str()?;
+    let is_meant = |(server, uri, skill): &(&str, &str, &TrustedRemote)| {
+        text == format!("{server}:{}", skill.name) || text == format!("{server} {uri}")
+    };
+    let (server, uri, _) = store.remote_skills().find(is_meant)?;
+    Some((server.to_owned(), uri.to_owned()))
+}
+
+/// Takes trust back from a skill of a server, and forgets its files.
+fn revoke_remote(
+    store: &mut TrustStore,
+    (server, uri): &(String, String),
+    json: bool,
+    context: &Context,
+) -> Result<u8, Failure> {
+    let revoked = store.revoke_remote(server, uri);
+    store.save()?;
+    if let Ok(server) = SkillName::new(server) {
+        context.remote_store().forget(&server, uri).map_err(|error| Failure::of(&error))?;
+    }
+    if json {
+        context.output.json(&json!({ "server": server, "uri": uri, "revoked": revoked }));
+    } else {
+        context.output.print(&format!("no longer trusted: {}", plain(&format!("{server} {uri}"))));
+    }
+    Ok(OK)
 }
 
 fn revoke(

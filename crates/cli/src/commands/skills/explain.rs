@@ -95,7 +95,7 @@ fn form_in_catalog(snapshot: &Snapshot, entry: &Entry, budget: usize) -> Form {
     }
     let catalog = snapshot.catalog(budget, Format::Lines);
     let start = format!("- {}", entry.name);
-    let full = format!("{start}: {}", metier_skill::catalog::one_line(&entry.manifest.description));
+    let full = format!("{start}: {}", entry.summary());
     let line = catalog.text.lines().find(|line| {
         line.strip_prefix(&start).is_some_and(|rest| rest.is_empty() || rest.starts_with(": "))
     });
@@ -131,7 +131,7 @@ fn as_json(told: &Told<'_>) -> Value {
         .iter()
         .map(|block| json!({ "reason": block.to_string(), "remedy": entry.remedy(block) }))
         .collect();
-    json!({
+    let mut answer = json!({
         "name": entry.name,
         "source": entry.source.label(),
         "path": entry.place.file().to_string_lossy(),
@@ -144,7 +144,11 @@ fn as_json(told: &Told<'_>) -> Value {
         "model_visible": entry.is_model_visible(),
         "user_invocable": entry.is_user_invocable(),
         "problems": problems.iter().map(|it| ListedProblem::from(*it)).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(server) = entry.server() {
+        answer["server"] = json!(server);
+    }
+    answer
 }
 
 fn page(told: &Told<'_>) -> String {

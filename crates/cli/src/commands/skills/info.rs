@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::SourceArgs;
 use crate::commands::skills::list::status;
+use crate::commands::skills::trust;
 use crate::context::Context;
 use crate::failure::{Failure, OK};
 use crate::output::{plain, style, styled, wrapped};
@@ -21,6 +22,10 @@ pub(super) fn run(
 ) -> Result<u8, Failure> {
     let snapshot = context.library(sources)?;
     let entry = context.find(&snapshot, name)?;
+    if let Some(skill) = entry.remote() {
+        trust::show(context, entry, skill, json);
+        return Ok(OK);
+    }
     let folder = context.folder_of(entry)?;
     let tree = files::list(&folder).map_err(|error| Failure::of(&error))?;
     let digests = context.digests();

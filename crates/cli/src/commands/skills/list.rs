@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use metier_skill::catalog::CatalogReport;
 use metier_skill::diagnostic::{Code, Severity};
 use metier_skill::library::{Block, Entry, Missing, Snapshot};
+use metier_skill::name::SkillName;
 use metier_skill::problem::Problem;
 use serde::{Serialize, Serializer};
 
@@ -36,6 +37,8 @@ struct ListedSkill<'a> {
     name: &'a str,
     description: &'a str,
     source: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<&'a str>,
     #[serde(serialize_with = "path_text")]
     path: PathBuf,
     eligible: bool,
@@ -52,6 +55,7 @@ impl<'a> From<&'a Entry> for ListedSkill<'a> {
             name: entry.name.as_str(),
             description: &entry.manifest.description,
             source: entry.source.label(),
+            server: entry.server().map(SkillName::as_str),
             path: entry.place.file(),
             eligible: entry.verdict.is_eligible(),
             model_visible: entry.is_model_visible(),
@@ -136,7 +140,7 @@ fn print_table(context: &Context, entries: &[&Entry]) {
         let cost = entry.tokens.name as usize + entry.tokens.description();
         table.row(vec![
             (style::NAME, plain(entry.name.as_str())),
-            (style::DIM, entry.source.label().to_owned()),
+            (style::DIM, source(entry)),
             (state, text),
             (style::DIM, cost.to_string()),
             (
@@ -146,6 +150,14 @@ fn print_table(context: &Context, entries: &[&Entry]) {
         ]);
     }
     context.output.print(&table.render(context.output.width()));
+}
+
+/// Where a skill comes from.
+fn source(entry: &Entry) -> String {
+    match entry.server() {
+        Some(server) => format!("{} {server}", entry.source),
+        None => entry.source.to_string(),
+    }
 }
 
 /// The state of a skill in a few words.

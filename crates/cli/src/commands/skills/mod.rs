@@ -11,6 +11,7 @@ mod new;
 mod sarif;
 mod search;
 mod tokens;
+mod trust;
 
 use crate::args::{LintFormat, SkillsArgs, SkillsCommand};
 use crate::context::Context;
@@ -37,6 +38,9 @@ pub(super) fn run(arguments: SkillsArgs, context: &Context) -> Result<u8, Failur
         SkillsCommand::Lint { paths, strict, fix, format, json } => {
             let format = if json { LintFormat::Json } else { format };
             lint::run(context, &sources, &lint::Wanted { paths, strict, fix, format })
+        }
+        SkillsCommand::Trust { name, yes, json } => {
+            trust::run(context, &sources, &trust::Wanted { name: &name, yes, json })
         }
         SkillsCommand::InstallDeps(wanted) => install::run(context, &sources, &wanted),
         SkillsCommand::New { name, dir, description, json } => {

@@ -77,14 +77,18 @@ fn cost_of<'a>(
     entry: &'a Entry,
     counts: &TokenCache,
 ) -> Result<Cost<'a>, Failure> {
-    let folder = context.folder_of(entry)?;
-    let tree = files::list(&folder).map_err(|error| Failure::of(&error))?;
     let mut cost = Cost {
         name: entry.name.as_str(),
         catalog: entry.tokens.name as usize + entry.tokens.description(),
         body: 0,
         docs: 0,
     };
+    // To count them would be no reason to fetch the files of a skill.
+    if entry.remote().is_some() {
+        return Ok(cost);
+    }
+    let folder = context.folder_of(entry)?;
+    let tree = files::list(&folder).map_err(|error| Failure::of(&error))?;
     for file in &tree.entries {
         if files::is_doc(&file.path) {
             cost.docs += files::token_count(&tree, file, counts)? as usize;

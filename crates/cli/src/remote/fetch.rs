@@ -1,0 +1,113 @@
+//! Asking servers, each over a connection of its own that ends with the answer.
+//!
+//! Whoever needs a skill may be in the middle of something that waits, so asking has a thread and a runtime of its own.
+
+use std::thread;
+
+use metier_net::{Client, ClientOptions};
+use metier_serve::mcp::client::{ClientError, ClientMeans, Connection, Patience, Peer};
+use metier_serve::mcp::skills::Skill;
+use metier_skill::remote::RemoteSkill;
+
+use crate::failure::Failure;
+use crate::runs::block_on;
+
+/// What a server lists.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    /// Skills whose entries can be read.
+    pub skills: Vec<Skill>,
+    /// Addresses of others, where they have one, and what is wrong.
+    pub problems: Vec<(Option<String>, String)>,
+}
+
+/// A server that gives files of skills.
+///
+/// [`Connection`] is one, and so is the double of the tests, which counts what it is asked.
+pub(super) trait Shelf {
+    /// The bytes of a file, if there are at most so many.
+    async fn bytes(&self, uri: &str, most: u64) -> Result<Vec<u8>, ClientError>;
+}
+
+impl Shelf for Connection {
+    async fn bytes(&self, uri: &str, most: u64) -> Result<Vec<u8>, ClientError> {
+        self.read(uri, most).await
+    }
+}
+
+/// What each server lists, all asked at once.
+pub(super) fn lists(peers: &[Peer]) -> Vec<Result<Listed, ClientError>> {
+    thread::scope(|scope| {
+        let asked: Vec<_> = peers
+            .iter()
+            .map(|peer| scope.spawn(|| block_on(async { Ok(list(peer).await) })))
+            .collect();
+        let answers = asked.into_iter().zip(peers).map(|(answer, peer)| match answer.join() {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(failure)) => Err(not_asked(peer, &failure)),
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        answers.collect()
+    })
+}
+
+/// The files of a skill, in the order in which it has them, each as it was told.
+pub(super) fn files(peer: &Peer, skill: &RemoteSkill) -> Result<Vec<Vec<u8>>, Failure> {
+    let fetch = || {
+        block_on(async {
+            let connection = open(peer).await.map_err(|error| explained(&error))?;
+            let contents = contents(&connection, skill).await;
+            connection.close().await;
+            contents
+        })
+    };
+    thread::scope(|scope| match scope.spawn(fetch).join() {
+        Ok(contents) => contents,
+        Err(panic) => std::panic::resume_unwind(panic),
+    })
+}
+
+/// Reads files one by one; the first that is not what was told ends it.
+pub(super) async fn contents(
+    shelf: &impl Shelf,
+    skill: &RemoteSkill,
+) -> Result<Vec<Vec<u8>>, Failure> {
+    let mut contents = Vec::new();
+    for file in skill.files.iter().flatten() {
+        let bytes = shelf.bytes(&file.uri, file.size).await.map_err(|error| explained(&error))?;
+        skill.verify(file, &bytes).map_err(|fault| {
+            Failure::of(&fault)
+                .hint("if the skill has changed there, list it again and look at it anew")
+        })?;
+        contents.push(bytes);
+    }
+    Ok(contents)
+}
+
+async fn list(peer: &Peer) -> Result<Listed, ClientError> {
+    let connection = open(peer).await?;
+    let listed = connection.skills().await;
+    connection.close().await;
+    let listed = listed?;
+    let problems = listed.problems.into_iter().map(|problem| (problem.uri, problem.what));
+    Ok(Listed { skills: listed.skills, problems: problems.collect() })
+}
+
+async fn open(peer: &Peer) -> Result<Connection, ClientError> {
+    let http = Client::new(&ClientOptions::STANDARD)
+        .map_err(|source| ClientError::Network { server: peer.name.clone(), source })?;
+    Connection::open(peer, &ClientMeans { http, patience: Patience::STANDARD }).await
+}
+
+fn not_asked(peer: &Peer, failure: &Failure) -> ClientError {
+    let (server, how) = (peer.name.clone(), format!("was not asked: {failure}"));
+    ClientError::Ended { server, how, said: String::new() }
+}
+
+fn explained(error: &ClientError) -> Failure {
+    let failure = Failure::of(error);
+    match error.hint() {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}

@@ -145,8 +145,8 @@ impl TestEnv {
         command
     }
 
-    /// Runs a command to its end, with some text on standard input.
-    pub fn finish(&self, mut command: Command, input: &str) -> Outcome {
+    /// Runs a command to its end, with something on standard input.
+    pub fn finish(&self, mut command: Command, input: impl AsRef<[u8]>) -> Outcome {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -154,7 +154,7 @@ impl TestEnv {
             .spawn()
             .expect("the command starts");
         let mut stdin = child.stdin.take().expect("standard input is a pipe");
-        let _closed_early = stdin.write_all(input.as_bytes());
+        let _closed_early = stdin.write_all(input.as_ref());
         drop(stdin);
         let output = child.wait_with_output().expect("the command ends");
         Outcome {

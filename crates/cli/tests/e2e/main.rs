@@ -30,6 +30,7 @@ mod new_skill;
 mod readme;
 mod reference;
 mod reference_defects;
+mod served;
 mod setup;
 mod sources;
 mod table;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use rmcp::RoleServer;
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification,
-    ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
 use thiserror::Error;
@@ -137,6 +137,23 @@ impl<T> Leash<T> {
     }
 }
 
+impl<T: Transport<RoleServer>> Leash<T> {
+    /// Leaves word of what is cancelled, for a client that comes back after all: of a cancelled call it would hear
+    /// nothing else.
+    fn tell(&mut self) {
+        for id in &self.cancelled {
+            let data =
+                ErrorData::internal_error("the call was cancelled: its client had gone", None);
+            let telling = self.inner.send(JsonRpcMessage::error(data, Some(id.clone())));
+            tokio::spawn(async move {
+                if let Err(error) = telling.await {
+                    tracing::debug!(%error, "nobody can be told of a cancelled call");
+                }
+            });
+        }
+    }
+}
+
 impl<T: Transport<RoleServer>> Transport<RoleServer> for Leash<T> {
     type Error = T::Error;
 
@@ -183,7 +200,10 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Leash<T> {
                         }
                         None => self.end = End::Closing(Instant::now() + self.grace),
                     },
-                    () = self.calls.0.abandoned.notified() => self.cancelled = self.calls.take(),
+                    () = self.calls.0.abandoned.notified() => {
+                        self.cancelled = self.calls.take();
+                        self.tell();
+                    }
                 },
             }
         }

@@ -38,6 +38,10 @@ pub(super) async fn serve(
                     here, and nothing that is sent is encrypted";
         context.output.row(style::WARN, "warning: ", text);
     }
+    if address.ip().is_unspecified() && arguments.allow_host.is_empty() {
+        let text = "requests from other machines must name this one as `--allow-host` says, and it says nothing";
+        context.output.row(style::WARN, "warning: ", text);
+    }
     context.output.insist(&format!("listening at http://{address}{PATH}"));
     context.output.say(&format!("token: {origin}"));
     let options = Options {

@@ -11,7 +11,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body as _, Bytes, Incoming};
 use rmcp::ServerHandler;
 use rmcp::model::{ErrorData, JsonRpcError, RequestId};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -31,6 +31,10 @@ pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
 
 /// The header with the id of a session.
 const SESSION: &str = "mcp-session-id";
+/// The header with the version that a client speaks; versions are days.
+const VERSION: &str = "mcp-protocol-version";
+/// The first version without sessions.
+const WITHOUT_SESSIONS: &str = "2026-07-28";
 /// What messages are written in.
 const JSON: &str = "application/json";
 /// The methods that the path has.
@@ -149,7 +153,7 @@ impl<S: ServerHandler> House<S> {
         if glimpse.method.as_deref() == Some("initialize") {
             return self.initialize(parts, body, id).await;
         }
-        let session = parts.headers.get(SESSION).and_then(|it| it.to_str().ok()).map(str::to_owned);
+        let session = session_of(&parts.headers).map(str::to_owned);
         let call = session.zip(id.clone().filter(|_| glimpse.method.is_some()));
         if let Some((session, id)) = &call
             && let Err(error) = self.sessions.open(session, id)
@@ -180,14 +184,19 @@ impl<S: ServerHandler> House<S> {
 
 /// Reads a body, within bounds.
 async fn read(body: Incoming) -> Result<Bytes, Box<Answer>> {
-    let mut answer = match timeout(BODY_TIME, Limited::new(body, MAX_MESSAGE).collect()).await {
-        Ok(Ok(body)) => return Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+    let is_too_large = body.size_hint().lower() > MAX_MESSAGE as u64;
+    let reading = timeout(BODY_TIME, Limited::new(body, MAX_MESSAGE).collect());
+    let read = if is_too_large { None } else { Some(reading.await) };
+    let mut answer = match read {
+        Some(Ok(Ok(body))) => return Ok(body.to_bytes()),
+        Some(Ok(Err(error))) if !error.is::<LengthLimitError>() => {
+            plain(StatusCode::BAD_REQUEST, "The message did not come whole")
+        }
+        None | Some(Ok(Err(_))) => {
             let text = format!("A message has at most {MAX_MESSAGE} bytes");
             plain(StatusCode::PAYLOAD_TOO_LARGE, text)
         }
-        Ok(Err(_)) => plain(StatusCode::BAD_REQUEST, "The message did not come whole"),
-        Err(_) => plain(StatusCode::REQUEST_TIMEOUT, "The message did not come in time"),
+        Some(Err(_)) => plain(StatusCode::REQUEST_TIMEOUT, "The message did not come in time"),
     };
     // What is left of the body is not waited for.
     answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
@@ -196,6 +205,13 @@ async fn read(body: Incoming) -> Result<Bytes, Box<Answer>> {
 
 fn whole(parts: Parts, body: Bytes) -> Request<Full<Bytes>> {
     Request::from_parts(parts, Full::new(body))
+}
+
+/// The session that a request is part of. Versions without sessions pass over its id.
+fn session_of(headers: &HeaderMap) -> Option<&str> {
+    let text = |name| headers.get(name).and_then(|it| it.to_str().ok());
+    let is_modern = text(VERSION).is_some_and(|it| it >= WITHOUT_SESSIONS);
+    text(SESSION).filter(|_| !is_modern)
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

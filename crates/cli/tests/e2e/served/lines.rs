@@ -1,0 +1,123 @@
+//! The same over standard input: lines that nobody should write.
+
+use metier_testkit::{Outcome, TestEnv};
+use serde_json::{Value, json};
+
+use super::{initialize, request};
+use crate::environment;
+
+/// The largest message that is taken.
+const MAX_MESSAGE: usize = 4 << 20;
+
+/// Writes lines and closes the input; what came back.
+fn outcome(env: &TestEnv, lines: &[&[u8]]) -> Outcome {
+    let mut command = env.command(env.binary());
+    command.args(["mcp", "--no-default-sources", "--skills-dir", "skills"]);
+    let mut input = Vec::new();
+    for line in lines {
+        input.extend_from_slice(line);
+        input.push(b'\n');
+    }
+    env.finish(command, &input)
+}
+
+/// Lines between an `initialize` and a `ping`: what was said to them, one answer in a line.
+fn answers(lines: &[&[u8]]) -> String {
+    let env = environment();
+    env.skill("project/skills", "greet", "Says hello.");
+    let (first, last) = (initialize().to_string(), request("last", "ping", &json!({})).to_string());
+    let mut all = vec![first.as_bytes()];
+    all.extend(lines);
+    all.push(last.as_bytes());
+    let outcome = outcome(&env, &all);
+    assert_eq!(outcome.code, 0, "{outcome}");
+    let answers = outcome.stdout.lines().map(|line| {
+        let message: Value = serde_json::from_str(line).expect("JSON");
+        let id = message.get("id").map_or_else(|| "none".to_owned(), Value::to_string);
+        match message.get("error") {
+            Some(error) => format!("{id}: {}", error["code"]),
+            None => format!("{id}: answered"),
+        }
+    });
+    answers.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn lines_that_are_no_message_are_refused() {
+    let batch = json!([request(1, "ping", &json!({}))]).to_string();
+    insta::assert_snapshot!(answers(&[
+        b"",
+        b"   \r",
+        b"hello",
+        br#"{"jsonrpc":"2.0","id":1,"method":"pi"#,
+        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"p\xff\xfe\"}",
+        b"\0\x01\x02\x03",
+        b"null",
+        br#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#,
+        br#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#,
+        batch.as_bytes(),
+        "[".repeat(100_000).as_bytes(),
+        br#"{"jsonrpc":"2.0","id":"unknown","method":"skills/destroy"}"#,
+        br#"{"jsonrpc":"2.0","method":"notifications/unheard-of"}"#,
+        br#"{"jsonrpc":"2.0","id":99,"result":{}}"#,
+    ]), @r#"
+    0: answered
+    none: -32700
+    none: -32700
+    none: -32700
+    none: -32700
+    none: -32600
+    none: -32600
+    none: -32600
+    none: -32600
+    none: -32700
+    "unknown": -32601
+    "last": answered
+    "#);
+}
+
+#[test]
+fn a_line_has_a_bound() {
+    let fits = request("fits", "ping", &json!({"x": "y".repeat(MAX_MESSAGE - 200)})).to_string();
+    let long = request("long", "ping", &json!({"x": "y".repeat(MAX_MESSAGE)})).to_string();
+    let huge = vec![b'x'; 64 << 20];
+    insta::assert_snapshot!(answers(&[fits.as_bytes(), long.as_bytes(), &huge]), @r#"
+    0: answered
+    "fits": answered
+    none: -32600
+    none: -32600
+    "last": answered
+    "#);
+}
+
+#[test]
+fn before_initialize_only_that_is_answered() {
+    let env = environment();
+    let call = request(1, "tools/call", &json!({"name": "skill_search", "arguments": {}}));
+    let early = [
+        br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_vec(),
+        br#"{"jsonrpc":"2.0","id":5,"result":{}}"#.to_vec(),
+        call.to_string().into_bytes(),
+        initialize().to_string().into_bytes(),
+        request(2, "ping", &json!({})).to_string().into_bytes(),
+    ];
+    let early: Vec<&[u8]> = early.iter().map(Vec::as_slice).collect();
+    let outcome = outcome(&env, &early);
+    let ids = outcome.stdout.lines().map(|line| {
+        let message: Value = serde_json::from_str(line).expect("JSON");
+        (message["id"].clone(), message.get("error").is_some())
+    });
+    let ids: Vec<_> = ids.collect();
+    assert_eq!(ids, [(1.into(), true), (0.into(), false), (2.into(), false)]);
+}
+
+#[test]
+fn an_input_that_ends_at_once_is_no_error() {
+    let env = environment();
+    insta::assert_snapshot!(outcome(&env, &[]), @"
+    exit 0
+    ----- stdout
+
+    ----- stderr
+    ");
+}

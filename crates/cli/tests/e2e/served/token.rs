@@ -1,0 +1,80 @@
+//! The token: made once, shown to nobody who does not ask for it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::{environment, run};
+
+#[test]
+fn a_token_is_made_once_and_only_its_owner_can_read_it() {
+    let env = environment();
+    let first = run(&env, "mcp token");
+    let second = run(&env, "mcp token");
+    assert_eq!((first.code, &first.stdout), (0, &second.stdout));
+    let token = first.stdout.trim();
+    assert!(token.len() == 64 && token.bytes().all(|it| it.is_ascii_hexdigit()), "{token}");
+    let file = env.home().join(".metier/mcp-token");
+    assert_eq!(fs::metadata(&file).expect("a file").permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::read_to_string(file).expect("text").trim(), token);
+}
+
+#[test]
+fn a_token_that_others_can_read_is_refused() {
+    let env = environment();
+    let file = env.write("project/tokens", "0123456789abcdef\n");
+    fs::set_permissions(file, fs::Permissions::from_mode(0o644)).expect("its mode");
+    insta::assert_snapshot!(run(&env, "mcp --http 127.0.0.1:0 --token-file tokens"), @"
+    exit 1
+    ----- stdout
+
+    ----- stderr
+    error: others can read or change `tokens`
+    hint: run `chmod 600 tokens`
+    ");
+}
+
+#[test]
+fn a_token_that_can_be_guessed_is_refused() {
+    let env = environment().with_variable("METIER_MCP_TOKEN", "letmein");
+    insta::assert_snapshot!(run(&env, "mcp --http 127.0.0.1:0"), @"
+    exit 2
+    ----- stdout
+
+    ----- stderr
+    error: `METIER_MCP_TOKEN` cannot be used: line 1 has no token of 16 to 1024 characters
+    hint: put one token in a line; `openssl rand -hex 32` makes one
+    ");
+    insta::assert_snapshot!(run(&env, "mcp token"), @"
+    exit 2
+    ----- stdout
+
+    ----- stderr
+    error: `METIER_MCP_TOKEN` cannot be used: line 1 has no token of 16 to 1024 characters
+    hint: put one token in a line; `openssl rand -hex 32` makes one
+    ");
+}
+
+#[test]
+fn other_machines_are_let_in_only_on_purpose() {
+    let env = environment();
+    insta::assert_snapshot!(run(&env, "mcp --http 0.0.0.0:0"), @"
+    exit 2
+    ----- stdout
+
+    ----- stderr
+    error: `0.0.0.0:0` can be reached from other machines
+    hint: listen at 127.0.0.1, or add `--allow-remote` if that is what you want
+    ");
+    insta::assert_snapshot!(run(&env, "mcp --allow-remote"), @"
+    exit 2
+    ----- stdout
+
+    ----- stderr
+    error: the following required arguments were not provided:
+      --http <ADDRESS>
+
+    Usage: metier mcp --http <ADDRESS> --allow-remote
+
+    For more information, try '--help'.
+    ");
+}

@@ -27,6 +27,8 @@ const INSTRUCTIONS: &str = "SKILL.md";
 struct Delivery {
     skill: String,
     digest: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<String>,
     directory: String,
     body: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,19 +111,15 @@ impl Desk {
     }
 
     fn deliver(&self, answer: Answer) -> Result<Answer, String> {
-        let Some(Loaded { skill, digest, server, docs, .. }) = answer.loaded else {
-            return Ok(answer);
-        };
-        let mut delivery = self.delivery(&skill, &digest, &docs)?;
-        if let Some(server) = server {
-            delivery.body = from_server(&server, &delivery.body);
-        }
+        let Some(loaded) = &answer.loaded else { return Ok(answer) };
+        let delivery = self.delivery(loaded)?;
         let text = delivery.text();
         self.memory.note(&answer.digests);
         Ok(Answer { digests: answer.digests, text, ..Answer::json(&delivery) })
     }
 
-    fn delivery(&self, skill: &str, digest: &str, docs: &[String]) -> Result<Delivery, String> {
+    fn delivery(&self, loaded: &Loaded) -> Result<Delivery, String> {
+        let Loaded { skill, digest, server, docs, .. } = loaded;
         let folder = self.visits.runner.workspaces.staged(skill, digest);
         let folder =
             folder.ok_or_else(|| format!("`{skill}` is no longer there; load it again"))?;
@@ -140,9 +138,14 @@ impl Desk {
         let resources: Vec<(&str, u64)> = tree.resources().collect();
         let more = |count: usize| count.saturating_sub(MAX_LISTED);
         let (body, next_line) = self.body(skill, digest, &folder)?;
+        let body = match server {
+            Some(server) => from_server(server, &body),
+            None => body,
+        };
         Ok(Delivery {
-            skill: skill.to_owned(),
-            digest: digest.to_owned(),
+            skill: skill.clone(),
+            digest: digest.clone(),
+            server: server.clone(),
             directory: format!("skills/{skill}"),
             body,
             next_line,
@@ -205,4 +208,59 @@ pub(super) fn part(field: &str, name: &str, (text, extent): (String, Extent)) ->
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_none(count: &usize) -> bool {
     *count == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::Arc;
+
+    use metier_skill::files::DigestCache;
+    use metier_workspace::artifact::MemoryStore;
+    use metier_workspace::executor::LocalExecutor;
+    use metier_workspace::stage::stage;
+    use metier_workspace::{Runner, SessionKey, Workspaces};
+
+    use super::super::Visits;
+    use super::super::desk::Memory;
+    use super::*;
+    use crate::folders::Folders;
+    use crate::library::read_tree;
+    use crate::tools::run::Restriction;
+
+    #[test]
+    fn what_comes_from_another_server_says_so_and_goes_on_at_the_right_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let body: String = (1..=40).map(|line| format!("Step {line}.\n")).collect();
+        let text = format!("---\nname: far\ndescription: Is far.\n---\n\n{body}");
+        fs::create_dir_all(at("skills/far")).unwrap();
+        fs::write(at("skills/far/SKILL.md"), text).unwrap();
+        let workspaces = Workspaces::open(&at("workspaces"), &at("content")).unwrap();
+        let tree = read_tree("far", &at("skills/far"), &DigestCache::in_memory()).unwrap();
+        stage(&workspaces, &tree).unwrap();
+        let artifacts = Arc::new(MemoryStore::new());
+        let visits = Visits {
+            agent: "default".to_owned(),
+            library: Arc::new(Folders::new([at("skills")])),
+            sessions: None,
+            runner: Runner { workspaces, artifacts, executor: LocalExecutor::Host.into() },
+            host: None,
+            restriction: Restriction::default(),
+            load_before_run: true,
+            max_body_tokens: 12,
+        };
+        let [app, user, session] = ["app", "user", "session"].map(str::to_owned);
+        let key = SessionKey { app, user, session, generation: 0 };
+        let desk = Desk::new(Arc::new(visits), key, Memory::none());
+        let loaded = Loaded {
+            skill: "far".to_owned(),
+            digest: tree.digest,
+            server: Some("acme".to_owned()),
+            ..Loaded::default()
+        };
+        let delivery = desk.delivery(&loaded).unwrap();
+        assert_eq!(delivery.server.as_deref(), Some("acme"));
+        insta::assert_snapshot!(delivery.text());
+    }
 }

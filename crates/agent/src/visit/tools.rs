@@ -150,6 +150,7 @@ fn load_output() -> Value {
         &json!({
             "skill": text(),
             "digest": text(),
+            "server": { "type": "string", "description": "where it comes from, if it is not of this machine" },
             "directory": { "type": "string", "description": "where skill_run starts" },
             "body": text(),
             "next_line": { "type": "integer", "description": "where SKILL.md goes on, if body is not all" },

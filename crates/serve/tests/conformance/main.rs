@@ -1,0 +1,46 @@
+//! The server with the fixtures of the protocol's conformance suite passes all of it that has
+//! sessions, over the same HTTP that is shipped.
+//!
+//! Which scenarios the server passes without fixtures is tested where the binary is.
+
+mod fixtures;
+mod serving;
+
+use metier_testkit::conformance::{Asked, Findings, SCENARIOS, Suite};
+use metier_testkit::{Node, report};
+
+use serving::Serving;
+
+/// What is wrong in the scenarios that were run.
+fn wrong(findings: &Findings) -> Vec<String> {
+    let names = findings.names();
+    let asked = SCENARIOS
+        .iter()
+        .filter(|(name, asked)| names.contains(name) && !matches!(asked, Asked::Nobody(_)));
+    asked.flat_map(|(name, _)| findings.wrong(name, &[])).collect()
+}
+
+#[test]
+fn with_fixtures_every_scenario_with_sessions_is_passed() {
+    let test = "conformance::with_fixtures_every_scenario_with_sessions_is_passed";
+    let Some(node) = Node::find(test) else { return };
+    let suite = Suite::newest(node);
+    let serving = Serving::start();
+    for version in ["2025-06-18", "2025-11-25"] {
+        let findings = suite.run(serving.address, version);
+        assert_eq!(wrong(&findings), [""; 0], "{version}");
+        let (scenarios, checks) = (findings.names().len(), findings.checks());
+        report(test, &format!("{version}: {scenarios} scenarios, {checks} checks"));
+    }
+}
+
+#[test]
+fn the_published_suite_is_passed_too() {
+    let test = "conformance::the_published_suite_is_passed_too";
+    let Some(node) = Node::find(test) else { return };
+    let suite = Suite::published(node);
+    let serving = Serving::start();
+    for version in ["2025-06-18", "2025-11-25"] {
+        assert_eq!(wrong(&suite.run(serving.address, version)), [""; 0], "{version}");
+    }
+}

@@ -8,6 +8,15 @@ use std::path::{Path, PathBuf};
 /// Where the settings of a machine are.
 const MACHINE_SETTINGS: &str = "/etc/metier/config.toml";
 
+/// Where this program is.
+///
+/// # Errors
+///
+/// When the system does not say.
+pub(crate) fn program() -> std::io::Result<PathBuf> {
+    env::current_exe()
+}
+
 /// What the process was started with.
 #[derive(Clone, Debug)]
 pub(crate) struct Environment {

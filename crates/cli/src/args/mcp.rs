@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::{ExecutorName, SourceArgs};
 
@@ -28,6 +28,145 @@ pub(crate) enum McpCommand {
     },
     /// Print the token that requests over HTTP need
     Token,
+    /// Tell another agent of this server, in its own configuration
+    Install(InstallClientArgs),
+}
+
+/// `metier mcp install`.
+#[derive(Debug, Args)]
+pub(crate) struct InstallClientArgs {
+    /// The agent
+    #[arg(value_enum, required_unless_present = "list")]
+    pub client: Option<ClientName>,
+    /// List the agents, their files, and which of them know this server
+    #[arg(long)]
+    pub list: bool,
+    /// Whose configuration is changed
+    #[arg(long, value_enum, default_value_t = Scope::User)]
+    pub scope: Scope,
+    /// The name of the server there
+    #[arg(long, default_value = "metier", value_parser = server_name)]
+    pub name: String,
+    /// Only print what would be written
+    #[arg(long)]
+    pub print: bool,
+    /// Agree to the change, without being asked
+    #[arg(long)]
+    pub yes: bool,
+    /// Take the server out again
+    #[arg(long)]
+    pub remove: bool,
+    /// Have the agent connect to this address, instead of starting the server
+    #[arg(long, value_name = "URL", requires = "token_env", value_parser = address)]
+    pub http: Option<String>,
+    /// The variable in which the agent finds the token for --http
+    #[arg(long, value_name = "NAME", requires = "http", value_parser = variable)]
+    pub token_env: Option<String>,
+    /// Where the server runs commands
+    #[arg(long, value_name = "NAME", conflicts_with = "http")]
+    pub executor: Option<ExecutorName>,
+}
+
+/// The agents that can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ClientName {
+    /// Claude Code.
+    ClaudeCode,
+    /// Claude Desktop.
+    ClaudeDesktop,
+    /// Codex.
+    Codex,
+    /// Cursor.
+    Cursor,
+    /// VS Code.
+    Vscode,
+    /// Windsurf.
+    Windsurf,
+    /// Zed.
+    Zed,
+    /// Gemini CLI.
+    Gemini,
+    /// opencode.
+    Opencode,
+    /// goose.
+    Goose,
+}
+
+impl ClientName {
+    /// The name on the command line.
+    pub(crate) fn id(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::ClaudeDesktop => "claude-desktop",
+            Self::Codex => "codex",
+            Self::Cursor => "cursor",
+            Self::Vscode => "vscode",
+            Self::Windsurf => "windsurf",
+            Self::Zed => "zed",
+            Self::Gemini => "gemini",
+            Self::Opencode => "opencode",
+            Self::Goose => "goose",
+        }
+    }
+}
+
+/// Whose configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scope {
+    /// That of the person.
+    User,
+    /// That of the project.
+    Project,
+}
+
+impl Scope {
+    /// The name on the command line.
+    pub(crate) fn id(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+        }
+    }
+}
+
+/// Longest name of a server.
+const MAX_SERVER_NAME: usize = 32;
+
+/// Reads the name of a server: tools are called by it, and clients agree on no more than this.
+fn server_name(text: &str) -> Result<String, &'static str> {
+    let is_plain =
+        |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-' || it == b'_';
+    if !text.starts_with(|it: char| it.is_ascii_lowercase()) || !text.bytes().all(is_plain) {
+        return Err("use lowercase letters, digits, `-` and `_`, and begin with a letter");
+    }
+    if text.len() > MAX_SERVER_NAME {
+        return Err("it is longer than 32 characters");
+    }
+    Ok(text.to_owned())
+}
+
+/// Reads the address of a server. A secret in it would be written into a file.
+fn address(text: &str) -> Result<String, &'static str> {
+    let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+    let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
+    if host.is_empty() || text.chars().any(|it| it.is_whitespace() || it.is_control()) {
+        return Err("write it as `http://127.0.0.1:PORT/mcp`");
+    }
+    if host.contains('@') || text.contains('?') {
+        return Err("it must hold no secret: name the variable of the token with `--token-env`");
+    }
+    Ok(text.to_owned())
+}
+
+/// Reads the name of a variable.
+fn variable(text: &str) -> Result<String, &'static str> {
+    let is_plain = |it: u8| it.is_ascii_alphanumeric() || it == b'_';
+    let begins = text.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_');
+    if begins && text.bytes().all(is_plain) {
+        Ok(text.to_owned())
+    } else {
+        Err("name a variable, not the token: letters, digits and `_`")
+    }
 }
 
 /// What is served, and how.

@@ -15,5 +15,7 @@ pub(crate) use commands::{
     ExecutorName, LintFormat, ReadArgs, ReferencePage, SkillsArgs, SkillsCommand, SourceArgs,
     TrustArgs,
 };
-pub(crate) use mcp::{HttpArgs, McpArgs, McpCommand, ServeArgs};
+pub(crate) use mcp::{
+    ClientName, HttpArgs, InstallClientArgs, McpArgs, McpCommand, Scope, ServeArgs,
+};
 pub(crate) use setup::{InstallArgs, SetupArgs, agent_id};

@@ -25,6 +25,7 @@ pub use json::{Difference, FrontMatterError, difference, front_matter, read_fron
 pub use read::{ReadOptions, Reading, WithoutHeader, decode, read};
 pub use requirements::{Gate, Requirements};
 pub use sandbox::{NetworkRequest, SandboxRequest};
+pub use yaml::yaml;
 
 pub(crate) use fields::{FORMAT_FIELDS, MAX_COMPATIBILITY_CHARS, MAX_DESCRIPTION_CHARS};
 pub(crate) use read::{Mending, Unread, header_tree};

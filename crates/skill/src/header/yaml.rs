@@ -148,6 +148,15 @@ impl YamlError {
     }
 }
 
+/// Reads one YAML document as JSON: scalars are their text, never interpreted.
+///
+/// Not for headers, which are mended and have diagnostics. `None` is text that is no YAML, or has a key twice,
+/// or is larger than any configuration.
+#[must_use]
+pub fn yaml(text: &str) -> Option<serde_json::Value> {
+    parse(text).ok().map(|tree| tree.root.to_json())
+}
+
 /// Reads one YAML document. Spans are byte offsets of `text`.
 pub(crate) fn parse(text: &str) -> Result<Tree, YamlError> {
     let mut options = Options::default();

@@ -1,6 +1,7 @@
 //! `metier mcp`.
 
 mod http;
+mod install;
 mod servers;
 mod token;
 
@@ -27,6 +28,9 @@ pub(super) fn run(arguments: &McpArgs, context: &Context) -> Result<u8, Failure>
     match &arguments.command {
         Some(McpCommand::Servers { json }) => Ok(servers::list(context, *json)),
         Some(McpCommand::Token) => token::print(context),
+        Some(McpCommand::Install(wanted)) => {
+            install::run(wanted, &arguments.serve.sources, context)
+        }
         None => serve(&arguments.serve, context),
     }
 }

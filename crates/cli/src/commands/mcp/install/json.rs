@@ -1,0 +1,411 @@
+//! JSON as editors keep it, with comments and trailing commas, changed in one place.
+//!
+//! Comments and trailing commas are blanked out, byte for byte, and what is left is read strictly: places
+//! in it are places in the text. Whether a change says what it should is for the caller to see.
+
+use std::ops::Range;
+
+use serde_json::{Map, Value};
+
+use super::format::newline;
+
+/// What an editor sets in by where a file does not show it.
+const USUAL_UNIT: &str = "  ";
+
+/// The document; a blank one is an empty object.
+pub(super) fn read(text: &str) -> Option<Value> {
+    if is_blank(text) {
+        return Some(Value::Object(Map::new()));
+    }
+    serde_json::from_str(&Bare::of(text)?.plain).ok()
+}
+
+/// A text with an entry at a path, new or instead of the one there is.
+pub(super) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
+    if is_blank(text) {
+        return set("{}\n", path, entry);
+    }
+    let page = Page::of(text)?;
+    let mut object = page.root()?;
+    for (depth, key) in path.iter().enumerate() {
+        let Some(index) = object.position(key)? else {
+            let value = path[depth + 1..].iter().rev().fold(entry.clone(), |value, key| {
+                Value::Object(Map::from_iter([((*key).to_owned(), value)]))
+            });
+            return Some(page.add(&object, key, &value));
+        };
+        let member = &object.members[index];
+        if depth + 1 == path.len() {
+            let value = page.value_at(member.start, entry);
+            return Some(splice(text, &[(member.value.clone(), value)]));
+        }
+        object = page.object(member.value.start)?;
+    }
+    None
+}
+
+/// Texts without the entry at a path: first those that also lose objects that have nothing else in them, from
+/// the outermost, then the one that loses the entry alone.
+pub(super) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
+    let page = Page::of(text)?;
+    let mut object = page.root()?;
+    let mut ways = Vec::new();
+    for (depth, key) in path.iter().enumerate() {
+        let index = object.position(key)??;
+        let value = object.members[index].value.start;
+        ways.push(page.take_out(&object, index));
+        if depth + 1 < path.len() {
+            let inner = page.object(value)?;
+            if inner.members.len() > 1 {
+                ways.clear();
+            }
+            object = inner;
+        }
+    }
+    Some(ways)
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim().is_empty()
+}
+
+/// A text and what is in it.
+struct Page<'a> {
+    text: &'a str,
+    bare: Bare,
+}
+
+/// The text without what is no JSON, each byte in its place.
+struct Bare {
+    /// Without comments.
+    uncommented: String,
+    /// And without trailing commas.
+    plain: String,
+}
+
+struct Object {
+    open: usize,
+    close: usize,
+    members: Vec<Member>,
+}
+
+struct Member {
+    key: String,
+    start: usize,
+    value: Range<usize>,
+}
+
+impl Object {
+    /// Where a key is; `None` if it is there twice, which clients read differently.
+    fn position(&self, key: &str) -> Option<Option<usize>> {
+        let mut found = (0..self.members.len()).filter(|index| self.members[*index].key == key);
+        let first = found.next();
+        found.next().is_none().then_some(first)
+    }
+}
+
+impl Bare {
+    fn of(text: &str) -> Option<Self> {
+        let mut bytes = text.as_bytes().to_vec();
+        if text.starts_with('\u{feff}') {
+            bytes[..'\u{feff}'.len_utf8()].fill(b' ');
+        }
+        let mut at = 0;
+        while at < bytes.len() {
+            match bytes[at] {
+                b'"' => at = string_end(&bytes, at)?,
+                b'/' => {
+                    let end = comment_end(&bytes, at)?;
+                    let blanked = bytes[at..end].iter_mut();
+                    blanked.filter(|it| !it.is_ascii_whitespace()).for_each(|it| *it = b' ');
+                    at = end;
+                }
+                _ => at += 1,
+            }
+        }
+        let uncommented = String::from_utf8(bytes.clone()).ok()?;
+        blank_trailing_commas(&mut bytes)?;
+        Some(Self { uncommented, plain: String::from_utf8(bytes).ok()? })
+    }
+}
+
+fn blank_trailing_commas(bytes: &mut [u8]) -> Option<()> {
+    let (mut at, mut before) = (0, b'{');
+    while at < bytes.len() {
+        let byte = bytes[at];
+        if byte == b'"' {
+            at = string_end(bytes, at)?;
+            before = byte;
+            continue;
+        }
+        let next = || bytes[at + 1..].iter().find(|it| !it.is_ascii_whitespace());
+        if byte == b',' && !b"{[,:".contains(&before) && matches!(next(), Some(b'}' | b']')) {
+            bytes[at] = b' ';
+        } else if !byte.is_ascii_whitespace() {
+            before = byte;
+        }
+        at += 1;
+    }
+    Some(())
+}
+
+/// Behind the string that begins here.
+fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    loop {
+        match bytes.get(at)? {
+            b'"' => return Some(at + 1),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+}
+
+/// Behind the comment that begins here.
+fn comment_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let rest = bytes.get(start + 2..).unwrap_or_default();
+    match bytes.get(start + 1)? {
+        b'/' => Some(start + 2 + rest.iter().position(|it| *it == b'\n').unwrap_or(rest.len())),
+        b'*' => Some(start + 4 + rest.windows(2).position(|it| it == b"*/")?),
+        _ => None,
+    }
+}
+
+/// Behind the value that begins here, in text that is JSON.
+fn value_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let (mut at, mut depth) = (start, 0_usize);
+    loop {
+        match bytes.get(at)? {
+            b'"' => at = string_end(bytes, at)?,
+            b'{' | b'[' => (at, depth) = (at + 1, depth + 1),
+            b'}' | b']' => (at, depth) = (at + 1, depth.checked_sub(1)?),
+            _ if depth > 0 => at += 1,
+            _ => {
+                let ends = |it: &u8| it.is_ascii_whitespace() || b",}]".contains(it);
+                let rest = &bytes[at..];
+                return Some(at + rest.iter().position(ends).unwrap_or(rest.len()));
+            }
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+}
+
+impl<'a> Page<'a> {
+    fn of(text: &'a str) -> Option<Self> {
+        let bare = Bare::of(text)?;
+        serde_json::from_str::<Value>(&bare.plain).ok()?;
+        Some(Self { text, bare })
+    }
+
+    fn root(&self) -> Option<Object> {
+        self.object(self.next(0))
+    }
+
+    /// The first place from here on that is no space.
+    fn next(&self, at: usize) -> usize {
+        let rest = &self.bare.plain[at..];
+        at + (rest.len() - rest.trim_start().len())
+    }
+
+    fn object(&self, open: usize) -> Option<Object> {
+        let bytes = self.bare.plain.as_bytes();
+        if bytes.get(open)? != &b'{' {
+            return None;
+        }
+        let mut members = Vec::new();
+        let mut at = self.next(open + 1);
+        while bytes.get(at)? != &b'}' {
+            let key_end = string_end(bytes, at)?;
+            let key = serde_json::from_str(&self.bare.plain[at..key_end]).ok()?;
+            let value = self.next(self.next(key_end) + 1);
+            let end = value_end(bytes, value)?;
+            members.push(Member { key, start: at, value: value..end });
+            at = self.next(end);
+            if bytes.get(at)? == &b',' {
+                at = self.next(at + 1);
+            }
+        }
+        Some(Object { open, close: at, members })
+    }
+
+    /// Where the comma behind a value is, the trailing one too.
+    fn comma(&self, value_end: usize, close: usize) -> Option<usize> {
+        Some(value_end + self.bare.uncommented[value_end..close].find(',')?)
+    }
+
+    fn line_start(&self, at: usize) -> usize {
+        self.text[..at].rfind('\n').map_or(0, |it| it + 1)
+    }
+
+    /// Whether only spaces are before this place on its line, and it is not the first.
+    fn is_own_line(&self, at: usize) -> bool {
+        let start = self.line_start(at);
+        start > 0 && self.text[start..at].trim().is_empty()
+    }
+
+    fn indent(&self, at: usize) -> &'a str {
+        let line = &self.text[self.line_start(at)..];
+        &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+    }
+
+    /// What one level is set in by.
+    fn unit(&self) -> &'a str {
+        let first = self.root().and_then(|root| root.members.first().map(|it| it.start));
+        match first.filter(|it| self.is_own_line(*it)).map(|it| self.indent(it)) {
+            Some(indent) if !indent.is_empty() => indent,
+            _ => USUAL_UNIT,
+        }
+    }
+
+    /// A value as it is written behind a key that stands here.
+    fn value_at(&self, key: usize, value: &Value) -> String {
+        if self.is_own_line(key) {
+            self.laid_out(value, self.indent(key))
+        } else {
+            value.to_string()
+        }
+    }
+
+    fn laid_out(&self, value: &Value, indent: &str) -> String {
+        let nl = newline(self.text);
+        match value {
+            Value::Object(members) if !members.is_empty() => {
+                let inner = format!("{indent}{}", self.unit());
+                let members = members.iter().map(|(key, value)| {
+                    format!(
+                        "{inner}{}: {}",
+                        Value::from(key.as_str()),
+                        self.laid_out(value, &inner)
+                    )
+                });
+                let members = members.collect::<Vec<_>>().join(&format!(",{nl}"));
+                format!("{{{nl}{members}{nl}{indent}}}")
+            }
+            Value::Array(items) => {
+                let items: Vec<String> = items.iter().map(Value::to_string).collect();
+                format!("[{}]", items.join(", "))
+            }
+            other => other.to_string(),
+        }
+    }
+
+    /// The text with one more member, behind the others.
+    fn add(&self, object: &Object, key: &str, value: &Value) -> String {
+        match (object.members.first(), object.members.last()) {
+            (Some(first), Some(last)) if self.is_own_line(first.start) => self.add_below(
+                object,
+                (first, last),
+                &self.member(key, value, self.indent(first.start)),
+            ),
+            (_, Some(last)) => self.add_beside(object, last, key, value),
+            _ => self.add_first(object, key, value),
+        }
+    }
+
+    fn member(&self, key: &str, value: &Value, indent: &str) -> String {
+        format!("{}: {}", Value::from(key), self.laid_out(value, indent))
+    }
+
+    fn add_below(
+        &self,
+        object: &Object,
+        (first, last): (&Member, &Member),
+        member: &str,
+    ) -> String {
+        let (nl, indent, end) = (newline(self.text), self.indent(first.start), last.value.end);
+        match self.comma(end, object.close) {
+            Some(comma) => {
+                let at = self.behind_comments(comma + 1);
+                splice(self.text, &[(at..at, format!("{nl}{indent}{member},"))])
+            }
+            None => {
+                let at = self.behind_comments(end);
+                let added = format!("{nl}{indent}{member}");
+                splice(self.text, &[(end..end, ",".to_owned()), (at..at, added)])
+            }
+        }
+    }
+
+    /// Behind the comments that begin on the same line, and end on it.
+    fn behind_comments(&self, at: usize) -> usize {
+        let rest = &self.text[at..];
+        let start = at + (rest.len() - rest.trim_start_matches([' ', '\t']).len());
+        let bytes = self.text.as_bytes();
+        let is_comment = bytes.get(start) == Some(&b'/');
+        match is_comment.then(|| comment_end(bytes, start)).flatten() {
+            Some(end) if !self.text[start..end].contains('\n') => {
+                self.behind_comments(start + self.text[start..end].trim_end().len())
+            }
+            _ => at,
+        }
+    }
+
+    fn add_beside(&self, object: &Object, last: &Member, key: &str, value: &Value) -> String {
+        let is_spaced = self.text[object.open..object.close].contains("\": ");
+        let space = if is_spaced { " " } else { "" };
+        let member = format!("{}:{space}{value}", Value::from(key));
+        match self.comma(last.value.end, object.close) {
+            Some(comma) => {
+                splice(self.text, &[(comma + 1..comma + 1, format!("{space}{member},"))])
+            }
+            None => {
+                let end = last.value.end;
+                splice(self.text, &[(end..end, format!(",{space}{member}"))])
+            }
+        }
+    }
+
+    fn add_first(&self, object: &Object, key: &str, value: &Value) -> String {
+        let whole = self.text.trim_start_matches('\u{feff}').trim();
+        let inside = &self.text[object.open + 1..object.close];
+        if !whole.contains('\n') && whole != "{}" {
+            let at = object.close;
+            return splice(self.text, &[(at..at, format!("{}:{value}", Value::from(key)))]);
+        }
+        let (nl, outer) = (newline(self.text), self.indent(object.open));
+        let inner = format!("{outer}{}", self.unit());
+        let member = format!("{nl}{inner}{}", self.member(key, value, &inner));
+        let kept = object.open + 1 + inside.trim_end().len();
+        splice(self.text, &[(kept..object.close, format!("{member}{nl}{outer}"))])
+    }
+
+    /// The text without a member.
+    fn take_out(&self, object: &Object, index: usize) -> String {
+        let member = &object.members[index];
+        let comma = self.comma(member.value.end, object.close);
+        let end = comma.map_or(member.value.end, |comma| comma + 1);
+        let before = &self.text[..member.start];
+        let start = if self.is_own_line(member.start) {
+            before.trim_end().len()
+        } else {
+            before.trim_end_matches([' ', '\t']).len()
+        };
+        let is_last = index + 1 == object.members.len();
+        if object.members.len() == 1 {
+            let rest = &self.text[end..object.close];
+            let end = if rest.trim().is_empty() { object.close } else { end };
+            return splice(self.text, &[(start..end, String::new())]);
+        }
+        let previous = index.checked_sub(1).map(|it| object.members[it].value.end);
+        match previous.and_then(|end| self.comma(end, object.close)) {
+            Some(previous) if is_last && comma.is_none() => {
+                let gone = [(previous..previous + 1, String::new()), (start..end, String::new())];
+                splice(self.text, &gone)
+            }
+            _ => splice(self.text, &[(start..end, String::new())]),
+        }
+    }
+}
+
+/// The text with parts of it replaced, which are in order.
+fn splice(text: &str, parts: &[(Range<usize>, String)]) -> String {
+    let (mut changed, mut at) = (String::new(), 0);
+    for (range, replacement) in parts {
+        changed.push_str(&text[at..range.start]);
+        changed.push_str(replacement);
+        at = range.end;
+    }
+    changed + &text[at..]
+}

@@ -1,0 +1,192 @@
+//! YAML of two levels, changed by lines: a mapping at the left edge, and entries set in below it.
+//!
+//! That is how the client writes its own file. What is laid out in another way gives no change, or a wrong
+//! one, which the caller sees and does not take. Scalars are read as their text.
+
+use std::ops::Range;
+
+use serde_json::{Map, Value};
+
+use super::format::{line_ranges, newline};
+
+/// What entries are set in by where a file does not show it.
+const USUAL_INDENT: &str = "  ";
+
+/// The document, its scalars as text; a blank one is an empty mapping.
+pub(super) fn read(text: &str) -> Option<Value> {
+    match metier_skill::header::yaml(text)? {
+        Value::Null => Some(Value::Object(Map::new())),
+        document => Some(document),
+    }
+}
+
+/// An entry as [`read`] gives it.
+pub(super) fn as_read(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => Value::Object(
+            members.iter().map(|(key, value)| (key.clone(), as_read(value))).collect(),
+        ),
+        Value::Array(items) => Value::Array(items.iter().map(as_read).collect()),
+        Value::Bool(flag) => Value::String(flag.to_string()),
+        Value::Number(number) => Value::String(number.to_string()),
+        other => other.clone(),
+    }
+}
+
+/// A text with an entry at a path of two keys, new or instead of the one there is.
+pub(super) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
+    let [mapping, name] = path else { return None };
+    let page = Page::of(text, mapping)?;
+    let nl = newline(text);
+    let has_end = text.is_empty() || text.ends_with('\n');
+    let Some(header) = page.header else {
+        let middle = if has_end { "" } else { nl };
+        let lines = page.lines_of(name, entry)?.join(nl);
+        let end = if has_end { nl } else { "" };
+        return Some(format!("{text}{middle}{mapping}:{nl}{lines}{end}"));
+    };
+    let lines = page.lines_of(name, entry)?.join(nl);
+    let mut changed = text.to_owned();
+    match page.entry(name) {
+        Some(place) => {
+            let end = if text[place.clone()].ends_with('\n') { nl } else { "" };
+            changed.replace_range(place, &format!("{lines}{end}"));
+        }
+        None => {
+            let at = page.end;
+            let is_open = text[..at].ends_with('\n');
+            let added = if is_open { format!("{lines}{nl}") } else { format!("{nl}{lines}") };
+            changed.insert_str(at, &added);
+            let line = &text[page.lines[header].clone()];
+            if let Some(empty) = line.find("{}").filter(|_| page.is_flow) {
+                let start = page.lines[header].start;
+                let from = start + line[..empty].trim_end().len();
+                changed.replace_range(from..start + empty + "{}".len(), "");
+            }
+        }
+    }
+    Some(changed)
+}
+
+/// Texts without the entry at a path: first without a mapping that has nothing else in it, then with it.
+pub(super) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
+    let [mapping, name] = path else { return None };
+    let page = Page::of(text, mapping)?;
+    let (header, place) = (page.header?, page.entry(name)?);
+    let mut ways = Vec::new();
+    let is_only = page.entries().count() == 1;
+    let header_line = page.lines[header].clone();
+    if is_only {
+        ways.push(without(text, header_line.start..place.end));
+        let colon = header_line.start + mapping.len() + 1;
+        let mut emptied = without(text, place.clone());
+        emptied.insert_str(colon, " {}");
+        ways.push(emptied);
+    } else {
+        ways.push(without(text, place));
+    }
+    if !text.ends_with('\n') {
+        let shortened =
+            ways.iter().map(|way| way.strip_suffix(newline(text)).unwrap_or(way).to_owned());
+        ways = shortened.collect();
+    }
+    Some(ways)
+}
+
+fn without(text: &str, place: Range<usize>) -> String {
+    format!("{}{}", &text[..place.start], &text[place.end..])
+}
+
+/// A text and the mapping in it.
+struct Page<'a> {
+    text: &'a str,
+    lines: Vec<Range<usize>>,
+    /// The line of the mapping's key.
+    header: Option<usize>,
+    /// Whether it is written as `{}`.
+    is_flow: bool,
+    /// Lines behind the header, up to the last that says something.
+    inside: Range<usize>,
+    /// Behind the last line of the mapping.
+    end: usize,
+}
+
+impl<'a> Page<'a> {
+    fn of(text: &'a str, mapping: &str) -> Option<Self> {
+        let lines = line_ranges(text);
+        let is_header = |range: &Range<usize>| {
+            text[range.clone()].strip_prefix(mapping).is_some_and(|rest| rest.starts_with(':'))
+        };
+        let header = lines.iter().position(is_header);
+        let Some(index) = header else {
+            let end = text.len();
+            return Some(Self { text, lines, header, is_flow: false, inside: 0..0, end });
+        };
+        let value = text[lines[index].clone()][mapping.len() + 1..].trim();
+        let value = value.split(" #").next().unwrap_or_default().trim();
+        let is_flow = value == "{}";
+        if !is_flow && !value.is_empty() && !value.starts_with('#') {
+            return None;
+        }
+        let mut inside = index + 1..index + 1;
+        for (line, range) in lines.iter().enumerate().skip(index + 1) {
+            let content = &text[range.clone()];
+            if content.trim().is_empty() || content.trim_start().starts_with('#') {
+                continue;
+            }
+            if indent(content).is_empty() {
+                break;
+            }
+            inside.end = line + 1;
+        }
+        let end = lines[inside.end - 1].end;
+        Some(Self { text, lines, header, is_flow, inside, end })
+    }
+
+    fn line(&self, index: usize) -> &'a str {
+        &self.text[self.lines[index].clone()]
+    }
+
+    /// What entries are set in by.
+    fn indent(&self) -> &'a str {
+        let first = self.inside.clone().map(|it| self.line(it)).find(|it| says_something(it));
+        first.map_or(USUAL_INDENT, indent)
+    }
+
+    /// The lines on which entries begin.
+    fn entries(&self) -> impl Iterator<Item = usize> {
+        let own = self.indent();
+        self.inside.clone().filter(move |it| {
+            says_something(self.line(*it)) && indent(self.line(*it)).len() == own.len()
+        })
+    }
+
+    /// The lines of an entry.
+    fn entry(&self, name: &str) -> Option<Range<usize>> {
+        let is_key = |line: &str| {
+            ["", "\"", "'"]
+                .iter()
+                .any(|quote| line.trim_start().starts_with(&format!("{quote}{name}{quote}:")))
+        };
+        let start = self.entries().find(|it| is_key(self.line(*it)))?;
+        let end = self.entries().find(|it| *it > start).unwrap_or(self.inside.end);
+        let last = (start..end).rev().find(|it| says_something(self.line(*it)))?;
+        Some(self.lines[start].start..self.lines[last].end)
+    }
+
+    fn lines_of(&self, name: &str, entry: &Value) -> Option<Vec<String>> {
+        let own = self.indent();
+        let members = entry.as_object()?.iter();
+        let members = members.map(|(key, value)| format!("{own}{USUAL_INDENT}{key}: {value}"));
+        Some([format!("{own}{name}:")].into_iter().chain(members).collect())
+    }
+}
+
+fn says_something(line: &str) -> bool {
+    let line = line.trim();
+    !line.is_empty() && !line.starts_with('#')
+}
+
+fn indent(line: &str) -> &str {
+    &line[..line.len() - line.trim_start_matches(' ').len()]
+}

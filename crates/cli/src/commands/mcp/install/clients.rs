@@ -5,8 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
+use super::entry::{Shape, Token};
 use super::format::{Format, find};
 use crate::args::{ClientName, Scope};
 use crate::environment::Environment;
@@ -22,11 +23,14 @@ pub(super) struct Client {
     pub format: Format,
     base: Base,
     user: &'static str,
-    project: Option<&'static str>,
+    /// The file of a project, from its root.
+    pub project: Option<&'static str>,
     /// The objects that entries are in.
     path: &'static [&'static str],
-    shape: Shape,
-    token: Token,
+    /// What an entry is.
+    pub shape: Shape,
+    /// How it is told of a token.
+    pub token: Token,
 }
 
 /// Where the file of a person is looked for.
@@ -42,41 +46,6 @@ enum Base {
     ConfigExceptMac,
     /// The same, but on macOS `~/Library/Application Support`.
     Applications,
-}
-
-/// What an entry is.
-#[derive(Clone, Copy, Debug)]
-enum Shape {
-    /// `command` and `args`, or an address under a name of the client's own.
-    Plain { url: &'static str },
-    /// The same, and `type`.
-    Typed,
-    /// A list of words, `local` or `remote`.
-    Words,
-    /// An extension of goose.
-    Extension,
-}
-
-/// How a client is told of the variable that has a token.
-#[derive(Clone, Copy, Debug)]
-enum Token {
-    /// In the value of a header, between these.
-    Header(&'static str, &'static str),
-    /// The same, in the file of a project only.
-    ProjectHeader(&'static str, &'static str),
-    /// By a key for it.
-    Key(&'static str),
-    /// Not at all.
-    No(&'static str),
-}
-
-/// How the server is reached.
-#[derive(Clone, Debug)]
-pub(super) enum Server {
-    /// The client starts it.
-    Program { command: String, args: Vec<String> },
-    /// It is at an address, and wants the token that a variable has.
-    Address { url: String, token_env: String },
 }
 
 /// All clients.
@@ -227,73 +196,6 @@ impl Client {
         path.push(name);
         path
     }
-
-    /// What is written for a server, or why this client cannot be told of it.
-    pub(super) fn entry(
-        &self,
-        name: &str,
-        server: &Server,
-        scope: Scope,
-    ) -> Result<Value, &'static str> {
-        match server {
-            Server::Program { command, args } => Ok(self.program(name, command, args)),
-            Server::Address { url, token_env } => {
-                let mut entry = self.address(url);
-                let (key, value) = match (self.token, scope) {
-                    (Token::Header(open, close), _)
-                    | (Token::ProjectHeader(open, close), Scope::Project) => {
-                        let value = format!("Bearer {open}{token_env}{close}");
-                        ("headers", json!({ "Authorization": value }))
-                    }
-                    (Token::Key(key), _) => (key, json!(token_env)),
-                    (Token::ProjectHeader(..), Scope::User) => {
-                        return Err("it puts variables into the file of a project only");
-                    }
-                    (Token::No(reason), _) => return Err(reason),
-                };
-                entry.insert(key.to_owned(), value);
-                Ok(Value::Object(entry))
-            }
-        }
-    }
-
-    fn program(&self, name: &str, command: &str, args: &[String]) -> Value {
-        match self.shape {
-            Shape::Plain { .. } => json!({ "command": command, "args": args }),
-            Shape::Typed => json!({ "type": "stdio", "command": command, "args": args }),
-            Shape::Words => {
-                let words: Vec<&str> =
-                    [command].into_iter().chain(args.iter().map(String::as_str)).collect();
-                json!({ "type": "local", "command": words })
-            }
-            Shape::Extension => json!({
-                "enabled": true,
-                "type": "stdio",
-                "name": name,
-                "description": "Agent Skills: search, read and run them",
-                "cmd": command,
-                "args": args,
-                "timeout": 300,
-            }),
-        }
-    }
-
-    fn address(&self, url: &str) -> Map<String, Value> {
-        let members = match self.shape {
-            Shape::Plain { url: key } => vec![(key.to_owned(), json!(url))],
-            Shape::Typed => {
-                vec![("type".to_owned(), json!("http")), ("url".to_owned(), json!(url))]
-            }
-            Shape::Words => {
-                vec![("type".to_owned(), json!("remote")), ("url".to_owned(), json!(url))]
-            }
-            Shape::Extension => {
-                let kind = json!("streamable_http");
-                vec![("type".to_owned(), kind), ("uri".to_owned(), json!(url))]
-            }
-        };
-        Map::from_iter(members)
-    }
 }
 
 impl Base {
@@ -413,40 +315,5 @@ mod tests {
         /home/ann/.claude.json
         /d/.claude.json
         ");
-    }
-
-    #[test]
-    fn a_token_is_never_written_only_the_name_of_its_variable() {
-        let server =
-            Server::Address { url: "http://127.0.0.1:7777/mcp".into(), token_env: "TOKEN".into() };
-        let seen: Vec<String> = CLIENTS
-            .iter()
-            .flat_map(|client| [Scope::User, Scope::Project].map(|scope| (client, scope)))
-            .filter(|(client, scope)| *scope == Scope::User || client.project.is_some())
-            .map(|(client, scope)| {
-                let entry = client.entry("metier", &server, scope);
-                let entry =
-                    entry.map_or_else(|reason| format!("no: {reason}"), |it| it.to_string());
-                format!("{} {}: {entry}", client.name.id(), scope.id())
-            })
-            .collect();
-        insta::assert_snapshot!(seen.join("\n"), @r#"
-        claude-code user: no: it puts variables into the file of a project only
-        claude-code project: {"type":"http","url":"http://127.0.0.1:7777/mcp","headers":{"Authorization":"Bearer ${TOKEN}"}}
-        claude-desktop user: no: its file takes programs only
-        codex user: {"url":"http://127.0.0.1:7777/mcp","bearer_token_env_var":"TOKEN"}
-        codex project: {"url":"http://127.0.0.1:7777/mcp","bearer_token_env_var":"TOKEN"}
-        cursor user: {"url":"http://127.0.0.1:7777/mcp","headers":{"Authorization":"Bearer ${env:TOKEN}"}}
-        cursor project: {"url":"http://127.0.0.1:7777/mcp","headers":{"Authorization":"Bearer ${env:TOKEN}"}}
-        vscode user: no: it does not always put variables into headers
-        vscode project: no: it does not always put variables into headers
-        windsurf user: {"serverUrl":"http://127.0.0.1:7777/mcp","headers":{"Authorization":"Bearer ${env:TOKEN}"}}
-        zed user: no: it puts no variables into headers
-        gemini user: {"httpUrl":"http://127.0.0.1:7777/mcp","headers":{"Authorization":"Bearer ${TOKEN}"}}
-        gemini project: {"httpUrl":"http://127.0.0.1:7777/mcp","headers":{"Authorization":"Bearer ${TOKEN}"}}
-        opencode user: {"type":"remote","url":"http://127.0.0.1:7777/mcp","headers":{"Authorization":"Bearer {env:TOKEN}"}}
-        opencode project: {"type":"remote","url":"http://127.0.0.1:7777/mcp","headers":{"Authorization":"Bearer {env:TOKEN}"}}
-        goose user: no: it is not known to put variables into headers
-        "#);
     }
 }

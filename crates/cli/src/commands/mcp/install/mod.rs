@@ -4,8 +4,10 @@
 //! and everything else in the file stays as it is, byte for byte. A file that is not understood is not
 //! touched; then the entry is shown, to be pasted.
 
+mod bare;
 mod clients;
 mod diff;
+mod entry;
 mod file;
 mod format;
 mod json;
@@ -21,7 +23,8 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde_json::Value;
 
-use self::clients::{Client, Server};
+use self::clients::Client;
+use self::entry::Server;
 use crate::args::{InstallClientArgs, Scope, SourceArgs};
 use crate::ask;
 use crate::context::Context;

@@ -67,13 +67,14 @@ impl Visitors {
     }
 
     fn visit(&self, guest: Guest) -> Arc<Visit> {
-        let new = |key| Arc::new(Visit::new(Arc::clone(&self.visits), key));
+        let new = |key| Visit::new(Arc::clone(&self.visits), key);
         let Guest::Passing(token) = guest else {
-            return new(key_of(&new_session()));
+            return Arc::new(new(key_of(&new_session())));
         };
         let mut passing = self.passing.lock().unwrap_or_else(PoisonError::into_inner);
         let visit = passing.entry(token).or_insert_with(|| {
-            new(if token == 0 { self.key.clone() } else { key_of(&new_session()) })
+            let key = if token == 0 { self.key.clone() } else { key_of(&new_session()) };
+            Arc::new(new(key).forgetful())
         });
         Arc::clone(visit)
     }

@@ -193,6 +193,27 @@ fn hosts_and_origins_can_be_allowed() {
 }
 
 #[test]
+fn a_browser_is_told_which_pages_may_ask() {
+    let env = environment();
+    let served = Served::start(&env, &["--allow-origin", "https://page.example:443"]);
+    let asks = |origin| {
+        let headers =
+            [("Authorization", ""), ("Origin", origin), ("Access-Control-Request-Method", "POST")];
+        let reply = served.send("OPTIONS", &headers, b"");
+        (reply.status, reply.header("access-control-allow-origin").map(str::to_owned))
+    };
+    assert_eq!(asks("https://page.example"), (204, Some("https://page.example".to_owned())));
+    assert_eq!(asks("https://evil.example"), (401, None));
+    let body = initialize().to_string();
+    let reply = served.send("POST", &[("Origin", "https://page.example")], body.as_bytes());
+    assert_eq!(reply.header("access-control-allow-origin"), Some("https://page.example"));
+    let reply = served.send("POST", &[("Origin", "https://evil.example")], body.as_bytes());
+    assert_eq!((reply.status, reply.header("access-control-allow-origin")), (403, None));
+    let strange = [("Authorization", ""), ("Origin", "https://page.example")];
+    assert_eq!(served.send("POST", &strange, body.as_bytes()).status, 401);
+}
+
+#[test]
 fn what_is_too_large_is_refused() {
     let (_env, served) = served();
     let session = served.open();

@@ -1,12 +1,15 @@
-//! What every request passes: the token first, before anything is parsed, then its path, its size and its form.
+//! What every request passes: the token first, before anything is parsed, then its path, the names of host and page, its
+//! size and its form.
 //!
-//! The crate of the protocol checks the rest: `Host` and `Origin`, headers, sessions. Of its answers one is changed:
-//! text that is no message is refused in the words of JSON-RPC.
+//! The crate of the protocol judges names, headers and sessions. Of its answers one is changed: text that is no
+//! message is refused in the words of JSON-RPC.
 
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use http::header::{ALLOW, AUTHORIZATION, CONNECTION, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::header::{
+    ALLOW, AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, ORIGIN, WWW_AUTHENTICATE,
+};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
@@ -19,6 +22,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use tokio::time::timeout;
 
+use super::pages;
 use super::sessions::Sessions;
 use super::token::Tokens;
 use super::{BODY_TIME, Guest, PATH};
@@ -38,7 +42,7 @@ const WITHOUT_SESSIONS: &str = "2026-07-28";
 /// What messages are written in.
 const JSON: &str = "application/json";
 /// The methods that the path has.
-const METHODS: &str = "GET, POST, DELETE";
+pub(super) const METHODS: &str = "GET, POST, DELETE";
 
 /// Answers requests, whoever they are of.
 pub(super) struct Front<S> {
@@ -107,37 +111,65 @@ impl<S: ServerHandler> Front<S> {
 
     /// Answers a request; `admit` is called when it has a token.
     pub(super) async fn answer(&self, request: Request<Incoming>, admit: impl FnOnce()) -> Answer {
-        let Some(token) = self.tokens.presented(request.headers()) else {
-            let mut answer = plain(StatusCode::UNAUTHORIZED, "A token is required");
-            let scheme = HeaderValue::from_static("Bearer");
-            answer.headers_mut().insert(WWW_AUTHENTICATE, scheme);
-            return answer;
+        let (mut parts, body) = request.into_parts();
+        let Some(token) = self.tokens.presented(&parts.headers) else {
+            return self.answer_stranger(&parts).await;
         };
         admit();
-        let house = &self.houses[token];
-        if request.uri().path() != PATH {
+        if parts.uri.path() != PATH {
             return plain(StatusCode::NOT_FOUND, "Not found");
         }
-        let (mut parts, body) = request.into_parts();
+        let house = &self.houses[token];
+        if let Some(refusal) = house.judged(&parts).await {
+            return refusal;
+        }
         parts.headers.remove(AUTHORIZATION);
-        match parts.method {
+        let origin = parts.headers.get(ORIGIN).cloned();
+        let answer = match parts.method {
             Method::POST => match read(body).await {
                 Ok(body) => house.post(parts, body).await,
                 Err(answer) => *answer,
             },
-            Method::GET | Method::DELETE => {
-                house.passing.handle(Request::from_parts(parts, Full::<Bytes>::default())).await
-            }
+            Method::GET | Method::DELETE => house.passing.handle(whole(parts, Bytes::new())).await,
             _ => {
                 let mut answer = plain(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
                 answer.headers_mut().insert(ALLOW, HeaderValue::from_static(METHODS));
                 answer
             }
+        };
+        pages::shown(answer, origin)
+    }
+
+    /// Answers whoever has no token, which a browser has not when it asks what a page may do.
+    async fn answer_stranger(&self, parts: &Parts) -> Answer {
+        if let Some(origin) = pages::asking(parts)
+            && parts.uri.path() == PATH
+            && self.houses[0].judged(parts).await.is_none()
+        {
+            return pages::may_ask(origin);
         }
+        let mut answer = plain(StatusCode::UNAUTHORIZED, "A token is required");
+        answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        answer
     }
 }
 
 impl<S: ServerHandler> House<S> {
+    /// How a request is refused for the host it names or the page it is of, before its body is read: by the crate of
+    /// the protocol, which looks at those first and then has no such method.
+    async fn judged(&self, parts: &Parts) -> Option<Answer> {
+        let mut question = Request::new(Full::<Bytes>::default());
+        *question.method_mut() = Method::OPTIONS;
+        *question.uri_mut() = parts.uri.clone();
+        for name in [HOST, ORIGIN] {
+            for value in parts.headers.get_all(&name) {
+                question.headers_mut().append(name.clone(), value.clone());
+            }
+        }
+        let answer = self.passing.handle(question).await;
+        (answer.status() != StatusCode::METHOD_NOT_ALLOWED).then_some(answer)
+    }
+
     async fn post(&self, parts: Parts, body: Bytes) -> Answer {
         if !is_json(&parts.headers) {
             return plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Messages are application/json");
@@ -239,7 +271,7 @@ fn said(status: StatusCode, data: ErrorData, id: Option<RequestId>) -> Answer {
     answer
 }
 
-fn plain(status: StatusCode, text: impl Into<Bytes>) -> Answer {
+pub(super) fn plain(status: StatusCode, text: impl Into<Bytes>) -> Answer {
     let mut answer = Response::new(Full::new(text.into()).boxed());
     *answer.status_mut() = status;
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");

@@ -6,6 +6,7 @@
 
 mod connections;
 mod front;
+mod pages;
 mod sessions;
 mod token;
 
@@ -77,8 +78,8 @@ pub async fn serve<S: ServerHandler>(
     let front = Arc::new(Front::new(options.tokens, &config, &factory));
     let mut connections = Connections::new(listener, Arc::clone(&front));
     connections.serve(stop).await;
-    front.close().await;
     token.cancel();
+    front.close().await;
     connections.end().await;
     handlers.end().await;
     Ok(())

@@ -18,6 +18,7 @@ use rmcp::transport::streamable_http_server::session::{
     ServerSseMessage, SessionId, SessionManager,
 };
 use thiserror::Error;
+use tokio::time::timeout;
 
 use crate::mcp::calls::{CallError, Calls, Leash};
 
@@ -25,6 +26,8 @@ use crate::mcp::calls::{CallError, Calls, Leash};
 pub(super) const ABANDONED: Duration = Duration::from_secs(10);
 /// How long a session is kept without a connection of its client.
 const IDLE: Duration = Duration::from_secs(60 * 60);
+/// How long closing a session is waited for.
+const CLOSING: Duration = Duration::from_secs(1);
 /// Sessions of a token. When there are more, the one that was left alone for the longest goes.
 const MAX_SESSIONS: usize = 64;
 
@@ -110,8 +113,11 @@ impl Sessions {
 
     async fn close(&self, ids: Vec<SessionId>) {
         for id in ids {
-            if let Err(error) = self.close_session(&id).await {
-                tracing::warn!(%error, "a session cannot be closed");
+            match timeout(CLOSING, self.close_session(&id)).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::warn!(%error, "a session cannot be closed"),
+                // It was let go of all the same, and ends when whoever does not read from it does.
+                Err(_) => tracing::warn!("a session takes long to close"),
             }
         }
     }

@@ -7,6 +7,7 @@
 mod approval;
 mod discovery;
 mod floor;
+mod mcp_start;
 mod process;
 mod runs;
 mod sessions;
@@ -21,6 +22,7 @@ use clap::Parser;
 
 use crate::approval::ApprovalArgs;
 use crate::discovery::{DiscoveryArgs, Skills};
+use crate::mcp_start::McpStartArgs;
 use crate::runs::RunArgs;
 use crate::sessions::SessionsArgs;
 use crate::start::StartArgs;
@@ -33,6 +35,8 @@ enum Benchmark {
     Approval(ApprovalArgs),
     /// Measure how long finding skills takes, against plain loops over the same files
     Discovery(DiscoveryArgs),
+    /// Measure how long `metier mcp` takes to answer its first request, against starting the bare binary
+    McpStart(McpStartArgs),
     /// Measure what running a command of a skill costs, against starting a shell
     Run(RunArgs),
     /// Measure many sessions at once in one process, against SQLite alone
@@ -56,6 +60,7 @@ fn main() -> Result<()> {
     match Benchmark::parse() {
         Benchmark::Approval(arguments) => approval::run(&arguments),
         Benchmark::Discovery(arguments) => discovery::run(&arguments),
+        Benchmark::McpStart(arguments) => mcp_start::run(&arguments),
         Benchmark::Run(arguments) => runs::run(&arguments),
         Benchmark::Sessions(arguments) => sessions::run(&arguments),
         Benchmark::Start(arguments) => start::run(&arguments),

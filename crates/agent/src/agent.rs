@@ -11,6 +11,7 @@ use metier_workspace::{Interactive, Runner};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::foreign::ForeignServers;
 use crate::host::Host;
 use crate::library::Library;
 use crate::prompt::PromptSettings;
@@ -98,6 +99,8 @@ pub struct Agent {
     pub programs: Arc<Interactive>,
     /// What commands on the host depend on; without it none runs there.
     pub host: Option<Host>,
+    /// Other servers whose tools it has.
+    pub foreign: Option<ForeignServers>,
     /// The text of skills.
     pub texts: Arc<dyn Texts>,
     /// What holds for its turns.
@@ -158,6 +161,8 @@ pub enum Progress<'a> {
     Started(&'a Call),
     /// A command writes something.
     Output(&'a Call, Stream, &'a [u8]),
+    /// Something cannot be used, and the rest goes on without it.
+    Without(&'a str),
     /// Something was added to the session.
     Appended(&'a Event),
 }

@@ -1,16 +1,18 @@
 //! Running the calls of a reply: lookups one after the other, commands beside each other, results in the
 //! order of the calls.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::stream;
 use metier_model::ToolSpec;
 use metier_sandbox::Cancel;
-use metier_session::content::{Call, StateUpdate, ToolResponse};
-use metier_session::{Content, Delta, NewEvent, SessionRef};
+use metier_session::content::Call;
+use metier_session::{Delta, SessionRef};
 use metier_skill::library::Snapshot;
 use metier_workspace::SessionKey;
+use metier_workspace::executor::Live;
 use serde_json::{Value, json};
 use tracing::{Instrument, Span};
 
@@ -18,6 +20,7 @@ use crate::agent::{Agent, AgentError, Progress, Watcher};
 use crate::choice::{NONE, NOTHING_LOADED, is_none};
 use crate::draft::Draft;
 use crate::fence::{self, Code};
+use crate::foreign::{self, ForeignGate, ForeignPermit, ForeignWanted, PinnedTool};
 use crate::host::{Admission, Gate, Permit};
 use crate::prompt;
 use crate::spans;
@@ -36,12 +39,14 @@ pub(crate) const STOPPED: &str = "the user stopped this";
 enum Plan {
     Answered(Box<Answer>),
     Run(Box<Prepared>),
+    Call(ForeignWanted),
 }
 
 /// What becomes of a call once it is known whether it may run.
 enum Admitted {
     Answered(Answer),
     Run(Box<Prepared>, Option<Permit>, Span),
+    Call(Box<ForeignPermit>, Span),
 }
 
 /// The calls of one reply, with what they share.
@@ -52,6 +57,8 @@ struct Round<'a> {
     snapshot: &'a Snapshot,
     runs: Runs,
     tools: Vec<ToolSpec>,
+    /// Those of other servers, by their names in this session.
+    foreign: BTreeMap<String, PinnedTool>,
     stop: &'a Stop,
 }
 
@@ -64,8 +71,7 @@ impl Agent {
         stop: &Stop,
     ) -> Result<(), AgentError> {
         let snapshot = self.library.snapshot();
-        let tools = prompt::tools_of(&thread.opening);
-        let round = Round { tools, ..Round::new(self, thread, &snapshot, stop) };
+        let round = Round::with_tools(self, thread, &snapshot, stop);
         let answers = round.answer(thread, &calls).await?;
         let responses = calls.iter().zip(answers).map(|(call, answer)| self.response(call, answer));
         let responses = responses.collect();
@@ -80,10 +86,10 @@ impl Agent {
         stop: &Stop,
     ) -> Result<Answer, AgentError> {
         let snapshot = self.library.snapshot();
-        let round = Round::new(self, thread, &snapshot, stop);
+        let round = Round::with_tools(self, thread, &snapshot, stop);
         // Who calls a skill by its name need not have it loaded first.
         let runs = Runs { load_first: false, ..round.runs.clone() };
-        let round = Round { runs, tools: prompt::tools_of(&thread.opening), ..round };
+        let round = Round { runs, ..round };
         let answers = round.answer(thread, std::slice::from_ref(call)).await?;
         Ok(answers.into_iter().next().unwrap_or_default())
     }
@@ -105,44 +111,12 @@ impl Agent {
         let answer = match round.runs.prepare_code(code, &self.situation(&draft, &snapshot)) {
             Ok(run) => {
                 let span = spans::tool(&call, thread.at.key.session(), true);
-                match round.admit(thread, &call, run, span).await? {
-                    Admitted::Answered(answer) => answer,
-                    Admitted::Run(run, permit, span) => {
-                        round.carry_out(&call, *run, permit, span).await?
-                    }
-                }
+                let admitted = round.admit(thread, &call, run, span).await?;
+                round.work(&call, admitted).await?
             }
             Err(why) => Answer::error(why),
         };
         Ok(thread.append(vec![self.code_result(answer)]).await?)
-    }
-
-    /// What is written down of code that was run.
-    pub(crate) fn code_result(&self, answer: Answer) -> NewEvent {
-        self.result(fence::CAUSE, answer, [])
-    }
-
-    /// What is written down of an answer to something that was no call of the model.
-    pub(crate) fn result(
-        &self,
-        cause: &str,
-        answer: Answer,
-        fields: impl IntoIterator<Item = (&'static str, Value)>,
-    ) -> NewEvent {
-        let mut update = StateUpdate {
-            cause: cause.to_owned(),
-            text: Some(answer.text),
-            ..StateUpdate::default()
-        };
-        update.extra.extend(fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
-        if !answer.structured.is_null() {
-            update.extra.insert(fence::STRUCTURED.to_owned(), answer.structured);
-        }
-        let mut event = NewEvent::new(&self.name, Content::StateUpdate(update));
-        for (skill, digest) in &answer.digests {
-            event = event.with_digest(skill, digest);
-        }
-        event
     }
 
     fn runs(&self, thread: &Thread) -> Runs {
@@ -164,29 +138,6 @@ impl Agent {
             generation: at.generation,
         }
     }
-
-    /// What is written down of the answer to a call.
-    pub(crate) fn response(&self, call: &Call, answer: Answer) -> NewEvent {
-        let Answer { text, is_error, structured, loaded, state, digests, breaks } = answer;
-        let response = ToolResponse {
-            call: call.id.clone(),
-            tool: call.name.clone(),
-            text,
-            is_error,
-            structured,
-            loaded,
-            ..ToolResponse::default()
-        };
-        let mut event =
-            NewEvent::new(&self.name, Content::ToolResponse(response)).with_state(state);
-        for (skill, digest) in &digests {
-            event = event.with_digest(skill, digest);
-        }
-        match breaks {
-            Some((cause, stubbed)) => event.with_break(cause, stubbed),
-            None => event,
-        }
-    }
 }
 
 impl<'a> Round<'a> {
@@ -199,45 +150,115 @@ impl<'a> Round<'a> {
             snapshot,
             runs: agent.runs(thread),
             tools: Vec::new(),
+            foreign: BTreeMap::new(),
             stop,
         }
     }
 
+    /// A round in which the model has the tools of the session.
+    fn with_tools(
+        agent: &'a Agent,
+        thread: &Thread,
+        snapshot: &'a Snapshot,
+        stop: &'a Stop,
+    ) -> Self {
+        let tools = prompt::tools_of(&thread.opening);
+        let foreign = foreign::tools_in(&thread.opening);
+        Self { tools, foreign, ..Self::new(agent, thread, snapshot, stop) }
+    }
+
     /// The answers to calls, in their order.
     async fn answer(&self, thread: &mut Thread, calls: &[Call]) -> Result<Vec<Answer>, AgentError> {
-        let mut prepared = Vec::new();
+        let mut planned = Vec::new();
         let mut draft = Draft::new(self.agent, thread, &Delta::new());
         for call in calls {
             thread.tell(&Progress::Started(call));
-            let span = spans::tool(call, self.key.session(), self.has_tool(&call.name));
+            // What a tool of another server is called is what a stranger wrote.
+            let is_ours = self.has_tool(&call.name) && !self.foreign.contains_key(&call.name);
+            let span = spans::tool(call, self.key.session(), is_ours);
             let plan = self.plan(call, &draft).instrument(span.clone()).await;
             match plan.unwrap_or_else(|why| Plan::Answered(Box::new(Answer::error(why)))) {
                 Plan::Answered(answer) => {
                     spans::answered(&span, &answer);
                     draft.add(call, *answer);
-                    prepared.push(None);
+                    planned.push(None);
                 }
-                Plan::Run(run) => prepared.push(Some((*run, span))),
+                plan => planned.push(Some((plan, span))),
             }
         }
         let mut drafted = draft.into_answers().into_iter();
         let mut admitted = Vec::new();
-        for (call, prepared) in calls.iter().zip(prepared) {
-            admitted.push(match prepared {
+        for (call, planned) in calls.iter().zip(planned) {
+            admitted.push(match planned {
                 None => Admitted::Answered(drafted.next().unwrap_or_default()),
-                Some((run, span)) => self.admit(thread, call, run, span).await?,
+                Some((Plan::Answered(answer), _)) => Admitted::Answered(*answer),
+                Some((Plan::Run(run), span)) => self.admit(thread, call, *run, span).await?,
+                Some((Plan::Call(wanted), span)) => {
+                    self.admit_call(thread, call, wanted, span).await?
+                }
             });
         }
-        let working = calls.iter().zip(admitted).map(|(call, admitted)| async move {
-            match admitted {
-                Admitted::Answered(answer) => Ok(answer),
-                Admitted::Run(run, permit, span) => self.carry_out(call, *run, permit, span).await,
-            }
-        });
+        let working = calls.iter().zip(admitted).map(|(call, it)| self.work(call, it));
         let working: Vec<_> = working.collect();
         let most = self.agent.settings.parallel_tools.max(1);
         let answers = stream::iter(working).buffered(most).collect::<Vec<_>>().await;
         answers.into_iter().collect()
+    }
+
+    /// Does what may be done.
+    async fn work(&self, call: &Call, admitted: Admitted) -> Result<Answer, AgentError> {
+        match admitted {
+            Admitted::Answered(answer) => Ok(answer),
+            Admitted::Run(run, permit, span) => self.carry_out(call, *run, permit, span).await,
+            Admitted::Call(permit, span) => Ok(self.call_out(call, &permit, span).await),
+        }
+    }
+
+    /// Lets a call of a tool of another server through that somebody allows.
+    async fn admit_call(
+        &self,
+        thread: &mut Thread,
+        call: &Call,
+        wanted: ForeignWanted,
+        span: Span,
+    ) -> Result<Admitted, AgentError> {
+        let refused = |why: String| {
+            let answer = Answer::error(why);
+            spans::answered(&span, &answer);
+            Ok(Admitted::Answered(answer))
+        };
+        if self.stop.is_stopped() {
+            return refused(STOPPED.to_owned());
+        }
+        let Some(gate) = self.foreign_gate() else {
+            return refused(unused(&wanted.tool));
+        };
+        match gate.decide(thread, call, wanted).await? {
+            Err(why) => refused(why),
+            Ok(permit) => Ok(Admitted::Call(Box::new(permit), span)),
+        }
+    }
+
+    /// Who decides about tools of other servers.
+    fn foreign_gate(&self) -> Option<ForeignGate<'_>> {
+        let servers = self.agent.foreign.as_ref()?;
+        Some(ForeignGate { servers, agent: &self.agent.name, stop: self.stop })
+    }
+
+    /// Calls a tool of another server.
+    async fn call_out(&self, call: &Call, permit: &ForeignPermit, span: Span) -> Answer {
+        let answer = match self.foreign_gate() {
+            Some(gate) => gate.call(permit, self.live(call)).instrument(span.clone()).await,
+            None => Answer::error(unused(&permit.wanted.tool)),
+        };
+        spans::answered(&span, &answer);
+        answer
+    }
+
+    /// Tells whoever watches what a call writes.
+    fn live(&self, call: &Call) -> Live {
+        let (watcher, told) = (Arc::clone(&self.watcher), call.clone());
+        Box::new(move |stream, bytes: &[u8]| watcher(&Progress::Output(&told, stream, bytes)))
     }
 
     /// Lets a command through that is confined, or that somebody allows on the host.
@@ -272,6 +293,12 @@ impl<'a> Round<'a> {
             return Ok(Plan::Answered(Box::new(self.without_tool(&call.name, &at)?)));
         }
         let arguments = arguments_of(call)?;
+        if let Some(tool) = self.foreign.get(&call.name) {
+            let Value::Object(arguments) = arguments else {
+                return Err(format!("the arguments of {} are not an object", call.name));
+            };
+            return Ok(Plan::Call(ForeignWanted { tool: tool.clone(), arguments }));
+        }
         let answer = match call.name.as_str() {
             name::LOAD | name::SKILL if self.chose_none(&arguments, &at) => {
                 Answer::text(NOTHING_LOADED)
@@ -341,17 +368,19 @@ impl<'a> Round<'a> {
             return Ok(answer);
         }
         let cancel = Cancel::new()?;
-        let (watcher, told) = (Arc::clone(&self.watcher), call.clone());
-        let live = Box::new(move |stream, bytes: &[u8]| {
-            watcher(&Progress::Output(&told, stream, bytes));
-        });
         let programs = &self.agent.programs;
+        let live = self.live(call);
         let running = self.runs.run(prepared, programs, self.stop, (live, cancel.clone()));
         let running = running.instrument(span.clone());
         let answer = self.stop.cancelling(&cancel, running).await;
         spans::answered(&span, &answer);
         Ok(answer)
     }
+}
+
+/// What is said of a tool of a server that is not used any more.
+fn unused(tool: &PinnedTool) -> String {
+    format!("this was not called: the server `{}` is not used any more", tool.server)
 }
 
 /// The arguments of a call. A call without any text for them was cut off: those of a whole reply have

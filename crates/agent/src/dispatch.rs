@@ -9,6 +9,7 @@ use metier_session::{Content, Event, NewEvent, SessionKey};
 use serde_json::{Value, json};
 
 use crate::agent::{Agent, AgentError, LoadRequest, Outcome, Task, Watcher};
+use crate::foreign;
 use crate::runner::INTERRUPTED;
 use crate::spans;
 use crate::stop::Stop;
@@ -80,10 +81,14 @@ impl Agent {
             let load = LoadRequest { skill: dispatch.skill.clone(), ..LoadRequest::default() };
             let loads = is_hidden.then_some(load).into_iter().collect();
             let attachments = dispatch.attachments.clone();
-            let call = dispatch.call();
+            let mut call = dispatch.call();
             let tool = Some(call.name.clone());
             let task = Task { text: dispatch.text, loads, attachments, tool };
             let mut thread = self.begun(key, task, &snapshot, watcher).await?;
+            // A tool of another server is written as it is known everywhere, not as this session calls it.
+            if let Some(name) = foreign::named_in(&thread.opening, &call.name) {
+                call.name = name;
+            }
             let answer = self.run_dispatched(&mut thread, &call, stop).await?;
             let text = answer.text.clone();
             thread.append(vec![self.dispatched(call, answer)]).await?;

@@ -4,6 +4,7 @@
 //!   events, with the text of skills where [`shown`] says it stands.
 //! - [`turn`] says what has to happen next; [`Agent::run`] does it; [`tools`] are what a model can call.
 //! - [`host`] decides about commands on the host, and runs what was allowed.
+//! - [`foreign`] has tools of other servers, and the gate before them.
 //! - [`dispatch`] gives a command of a person to a tool.
 //! - [`fence`] finds code in a reply, for those who want it run.
 //! - [`offline`] is a model that needs no network.
@@ -24,6 +25,7 @@ pub mod dispatch;
 mod draft;
 pub mod fence;
 pub mod folders;
+pub mod foreign;
 pub mod host;
 pub mod library;
 pub mod measure;
@@ -39,10 +41,12 @@ mod thread;
 pub mod tools;
 pub mod turn;
 pub mod visit;
+mod written;
 
 pub use agent::{Agent, AgentError, AgentSettings, LoadMode, LoadRequest, Outcome, Progress, Task};
 pub use dispatch::Dispatch;
 pub use folders::Folders;
+pub use foreign::{Foreign, ForeignServers};
 pub use host::{Approver, Host};
 pub use library::{Library, LibraryError};
 pub use stop::{Stop, Stopper, stop};

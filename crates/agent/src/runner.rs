@@ -6,7 +6,9 @@ use metier_model::{
     Format, ModelError, Reply, ReplyEvent, ReplyPart, Request, StopReason, ToolChoice,
 };
 use metier_session::content::{AssistantMessage, Call, Part, Reasoning, StateUpdate, Text};
-use metier_session::{BreakCause, Content, Event, NewEvent, SessionKey, SessionRef, Stub, Usage};
+use metier_session::{
+    BreakCause, Content, Event, NewEvent, Opening, SessionKey, SessionRef, Stub, Usage,
+};
 use metier_skill::library::Snapshot;
 use tracing::Instrument;
 
@@ -15,6 +17,7 @@ use crate::changes;
 use crate::choice;
 use crate::conversation::Sources;
 use crate::draft::Draft;
+use crate::foreign;
 use crate::prompt;
 use crate::shelf::Shelf;
 use crate::shown::Window;
@@ -96,15 +99,33 @@ impl Agent {
         snapshot: &Snapshot,
         watcher: Watcher,
     ) -> Result<Thread, AgentError> {
-        let opening = |at: &SessionRef| {
-            let skills = self.skills_on_host(at);
-            let mut opening = prompt::opening(&self.settings.prompt, snapshot, skills.as_deref());
-            if !self.settings.prompt.is_minimal {
-                changes::note(&mut opening, snapshot);
+        let at = self.sessions.create(key).await?.at;
+        let opening = match self.sessions.opening(&at).await? {
+            Some(opening) => opening,
+            None => {
+                let opening = self.opening(&at, snapshot, &watcher).await;
+                self.sessions.set_opening(&at, opening).await?
             }
-            opening
         };
-        Ok(Thread::open(Arc::clone(&self.sessions), key, opening, watcher).await?)
+        Ok(Thread::read(Arc::clone(&self.sessions), at, opening, watcher).await?)
+    }
+
+    /// What a new session begins with.
+    async fn opening(&self, at: &SessionRef, snapshot: &Snapshot, watcher: &Watcher) -> Opening {
+        let skills = self.skills_on_host(at);
+        let mut opening = prompt::opening(&self.settings.prompt, snapshot, skills.as_deref());
+        if !self.settings.prompt.is_minimal {
+            changes::note(&mut opening, snapshot);
+        }
+        if let Some(foreign) = &self.foreign {
+            let listing = foreign.servers.tools().await;
+            let offers = foreign::offer(listing.tools, &prompt::tools_of(&opening));
+            for problem in listing.problems.iter().chain(&offers.left_out) {
+                watcher(&Progress::Without(problem));
+            }
+            foreign::add_to(&mut opening, offers.tools);
+        }
+        opening
     }
 
     /// Says of what was under way when the program ended that it was interrupted.

@@ -32,6 +32,16 @@ impl Thread {
             Some(opening) => opening,
             None => store.set_opening(&at, opening(&at)).await?,
         };
+        Self::read(store, at, opening, watcher).await
+    }
+
+    /// Reads a session that begins with `opening`.
+    pub(crate) async fn read(
+        store: Arc<dyn SessionStore>,
+        at: SessionRef,
+        opening: Opening,
+        watcher: Watcher,
+    ) -> Result<Self, SessionError> {
         let events = all_events(&*store, &at).await?;
         let state = replay(&events);
         Ok(Self { store, watcher, at, opening, events, state })

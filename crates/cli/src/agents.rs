@@ -12,8 +12,7 @@ use metier_agent::texts::StagedTexts;
 use metier_agent::tools::ToolSet;
 use metier_agent::tools::run::Restriction;
 use metier_agent::turn::TurnLimits;
-use metier_agent::{Agent, LoadMode};
-use metier_session::SqliteStore;
+use metier_agent::{Agent, ForeignServers, LoadMode};
 use metier_workspace::executor::{Executor, Firmness, LocalExecutor};
 use metier_workspace::interactive::InteractiveOptions;
 use metier_workspace::{Interactive, Runner};
@@ -24,6 +23,7 @@ use crate::args::{AgentArgs, ExecutorName};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::library::Skills;
+use crate::mcp;
 use crate::models::read_word;
 use crate::output::style;
 use crate::overseer::{Asking, Overseer};
@@ -63,12 +63,16 @@ impl Context {
         settings.constrained = self.is_constrained(model.name())?;
         let workspaces = self.workspaces()?;
         let sessions = Arc::new(self.sessions()?);
+        let decisions = Arc::clone(&sessions);
+        let overseer = Arc::new(Overseer::new(self, decisions, &wanted.yes_to, asking)?);
+        let foreign = self.tool_servers()?.map(|servers| ForeignServers {
+            servers: Arc::new(servers),
+            approver: Arc::<Overseer>::clone(&overseer),
+        });
         let host = match &executor {
-            Executor::Local(LocalExecutor::Host) => {
-                Some(self.host(wanted, Arc::clone(&sessions), asking)?)
-            }
+            Executor::Local(LocalExecutor::Host) => Some(self.host(wanted, overseer)?),
             _ => {
-                if !wanted.yes_to.is_empty() {
+                if wanted.yes_to.iter().any(|it| !it.starts_with(mcp::NAMED)) {
                     let text = "`--yes-to` is about commands on the host; add `--executor host`";
                     self.output.note(style::WARN, "note: ", text);
                 }
@@ -90,6 +94,7 @@ impl Context {
             programs: Arc::new(Interactive::new(runner.clone(), InteractiveOptions::default())),
             runner,
             host,
+            foreign,
             settings,
         })
     }
@@ -124,12 +129,7 @@ impl Context {
     }
 
     /// What commands on this machine depend on.
-    fn host(
-        &self,
-        wanted: &AgentArgs,
-        decisions: Arc<SqliteStore>,
-        asking: Asking,
-    ) -> Result<Host, Failure> {
+    fn host(&self, wanted: &AgentArgs, approver: Arc<Overseer>) -> Result<Host, Failure> {
         let folder = roots::workspace(&self.environment, &self.settings, &wanted.sources.agent);
         DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(|error| {
             Failure::new(format!(
@@ -140,11 +140,7 @@ impl Context {
         })?;
         let readable = self.settings.list("exec.host_inputs").iter();
         let readable = readable.map(|text| self.environment.expand(text, &self.environment.folder));
-        Ok(Host {
-            folder: roots::real(&folder),
-            readable: readable.collect(),
-            approver: Arc::new(Overseer::new(self, decisions, &wanted.yes_to, asking)?),
-        })
+        Ok(Host { folder: roots::real(&folder), readable: readable.collect(), approver })
     }
 
     fn agent_settings(&self, wanted: &AgentArgs) -> Result<AgentSettings, Failure> {

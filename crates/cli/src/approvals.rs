@@ -104,7 +104,7 @@ impl Context {
         }
     }
 
-    fn rules(&self, agent: &str) -> Result<Rules, Failure> {
+    pub(crate) fn rules(&self, agent: &str) -> Result<Rules, Failure> {
         let own = Rules {
             mode: self.word("approvals.mode", Mode::Allowlist)?,
             ask: self.word("approvals.ask", Ask::OnMiss)?,

@@ -8,16 +8,23 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use metier_agent::foreign::{AllowedTools, ToolPolicy};
+use metier_net::{Client, ClientOptions};
 use metier_serve::mcp::client::{Peer, Way};
+use metier_serve::mcp::foreign::{ToolServer, ToolServers};
 
 use crate::context::Context;
-use crate::settings::Origin;
+use crate::failure::Failure;
+use crate::output::style;
+use crate::settings::{Origin, server_label};
 
 /// What settings of servers begin with.
 const SERVERS: &str = "mcp.servers.";
 /// Variables that every program of a server is given, as they are here.
 const PASSED: [&str; 10] =
     ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ"];
+/// What names of tools of other servers begin with, where commands are named too.
+pub(crate) const NAMED: &str = "mcp:";
 /// Seconds a call may take when nobody says otherwise.
 const TIMEOUT: usize = 60;
 
@@ -158,10 +165,74 @@ impl Context {
         Ok(secrets)
     }
 
+    /// What decides about calls of an agent, without what people decided when they were asked.
+    ///
+    /// # Errors
+    ///
+    /// When the settings cannot be followed.
+    pub(crate) fn configured_tool_policy(&self, agent: &str) -> Result<ToolPolicy, Failure> {
+        let allowed = self.mcp_allowed().into_iter().map(|(server, lists)| AllowedTools {
+            id: format!("settings:{}", setting(&server, "allow")),
+            server,
+            lists,
+        });
+        let allowed = allowed.collect();
+        Ok(ToolPolicy { rules: self.rules(agent)?, allowed, remembered: Vec::new() })
+    }
+
+    /// Lists of tools that may be called without asking, by server. A tool must be in each of them.
+    pub(crate) fn mcp_allowed(&self) -> Vec<(String, Vec<Vec<String>>)> {
+        let lists = self.mcp_servers().servers.into_iter().filter_map(|server| {
+            let name = setting(&server.peer.name, "allow");
+            let own = Some(self.settings.list(&name).to_vec()).filter(|list| !list.is_empty())?;
+            let others = self.settings.also.get(&name).into_iter().flatten();
+            let lists = std::iter::once(own).chain(others.map(|(list, _)| list.clone()));
+            Some((server.peer.name, lists.collect()))
+        });
+        lists.collect()
+    }
+
+    /// The servers whose tools are used, ready to be connected to; none if there are none. Says which cannot be used.
+    ///
+    /// # Errors
+    ///
+    /// When no requests can be sent from here at all.
+    pub(crate) fn tool_servers(&self) -> Result<Option<ToolServers>, Failure> {
+        let McpServers { servers, faults } = self.mcp_servers();
+        for McpFault { name, why } in &faults {
+            let text = format!("the server `{name}` is not used: {why}");
+            self.output.note(style::WARN, "note: ", &text);
+        }
+        let used = servers.into_iter().filter(|server| server.has_tools).map(|server| ToolServer {
+            denied: self.settings.list(&setting(&server.peer.name, "deny")).to_vec(),
+            peer: server.peer,
+            timeout: server.timeout,
+        });
+        let used: Vec<ToolServer> = used.collect();
+        if used.is_empty() {
+            return Ok(None);
+        }
+        let client = Client::new(&ClientOptions::STANDARD).map_err(|error| Failure::of(&error))?;
+        Ok(Some(ToolServers::new(used, client)))
+    }
+
     fn mcp_timeout(&self, name: &str) -> Duration {
         let seconds = self.settings.count(&setting(name, "timeout")).unwrap_or(TIMEOUT);
         Duration::from_secs(u64::try_from(seconds.max(1)).unwrap_or(u64::MAX))
     }
+}
+
+/// A tool that somebody names as `mcp:server/tool`, with `*` for any part of the tool's name; none if it is something
+/// else.
+pub(crate) fn named_tool(text: &str) -> Option<Result<(String, String), Failure>> {
+    let rest = text.strip_prefix(NAMED)?;
+    let named = rest.split_once('/').filter(|(server, tool)| {
+        server_label(server).is_ok() && !tool.is_empty() && !tool.contains(char::is_whitespace)
+    });
+    Some(named.map(|(server, tool)| (server.to_owned(), tool.to_owned())).ok_or_else(|| {
+        Failure::usage(format!("`{text}` names no tool of a server"))
+            .hint("write it as `mcp:SERVER/TOOL`, with `*` for any part of the tool's name")
+    }))
 }
 
 /// A setting of a server.

@@ -1,4 +1,5 @@
-//! Who decides about commands on this machine: what people allowed, and the person at the terminal.
+//! Who decides about commands on this machine and tools of other servers: what people allowed, and the person at the
+//! terminal.
 
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
@@ -6,7 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
-use metier_agent::host::{Approver, Decision, Question, rule_of, take_decisions};
+use metier_agent::foreign::{AllowedTools, PinnedTool, ToolPolicy};
+use metier_agent::host::{
+    Approver, CommandQuestion, Decision, Question, ToolQuestion, rule_of, rule_of_tool,
+    take_decisions, take_tool_decisions,
+};
 use metier_approval::{Entry, Pinned, Policy, Shown, shown, shown_text};
 use metier_session::{DecisionStore, SqliteStore};
 use metier_skill::library::Snapshot;
@@ -15,12 +20,17 @@ use rustix::termios::{QueueSelector, tcflush};
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::mcp;
 use crate::output::{Output, plain, style, styled};
 
 /// How entries are known that hold for this run of the program; a number follows.
 const YES_TO: &str = "yes-to";
 /// How often is looked whether an answer is still wanted, in nanoseconds.
 const LOOK: i64 = 100_000_000;
+/// What is said where something is masked.
+const MASKED: &str = "what looks like a secret is masked here, and not when it runs";
+/// What is said where something is written out.
+const ESCAPED: &str = "characters that cannot be seen are written as \\u{…}";
 /// Longest answer that is read, in bytes.
 const MAX_ANSWER: usize = 64;
 
@@ -31,6 +41,8 @@ pub(crate) struct Overseer {
     decisions: Arc<SqliteStore>,
     /// What was allowed for this run of the program.
     entries: Vec<Entry>,
+    /// Tools of other servers that were.
+    tools: Vec<AllowedTools>,
     /// Whether there is a person at a terminal, whom nobody else reads from.
     can_ask: bool,
 }
@@ -56,13 +68,20 @@ impl Overseer {
         yes_to: &[String],
         asking: Asking,
     ) -> Result<Self, Failure> {
-        let entries = yes_to.iter().zip(1..).map(|(text, number)| {
+        let (mut entries, mut tools) = (Vec::new(), Vec::new());
+        for (text, number) in yes_to.iter().zip(1..) {
+            let id = format!("{YES_TO}:{number}");
+            if let Some(named) = mcp::named_tool(text) {
+                let (server, tool) = named?;
+                tools.push(AllowedTools { id, server, lists: vec![vec![tool]] });
+                continue;
+            }
             let (program, arguments) = match text.split_once(char::is_whitespace) {
                 Some((program, arguments)) => (program, Some(arguments.trim())),
                 None => (text.as_str(), None),
             };
             let arguments = arguments.filter(|it| !it.is_empty()).map(str::to_owned);
-            let (id, pattern) = (format!("{YES_TO}:{number}"), context.program_pattern(program)?);
+            let pattern = context.program_pattern(program)?;
             let entry = Entry { id, pattern, arguments, directory: None };
             if entry.is_too_wild() {
                 return Err(Failure::usage(format!(
@@ -75,12 +94,11 @@ impl Overseer {
                 ))
                 .hint("it must match all arguments together, such as `status( --short)?`"));
             }
-            Ok(entry)
-        });
-        let entries = entries.collect::<Result<_, Failure>>()?;
+            entries.push(entry);
+        }
         let is_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
         let can_ask = asking == Asking::AtTerminal && is_terminal;
-        Ok(Self { context: context.clone(), decisions, entries, can_ask })
+        Ok(Self { context: context.clone(), decisions, entries, tools, can_ask })
     }
 }
 
@@ -102,8 +120,16 @@ impl Approver for Overseer {
         if !self.can_ask {
             return None;
         }
-        self.show(question)?;
-        let may_keep = question.offer.is_some();
+        let may_keep = match question {
+            Question::Command(question) => {
+                self.show(question)?;
+                question.offer.is_some()
+            }
+            Question::Tool(question) => {
+                self.show_tool(question)?;
+                question.offer.is_some()
+            }
+        };
         let is_unwanted = Arc::new(AtomicBool::new(false));
         // Whoever stops waiting takes no answer away from whoever reads next.
         let guard = Unwanted { is_unwanted: Arc::clone(&is_unwanted), output: self.context.output };
@@ -123,6 +149,22 @@ impl Approver for Overseer {
         Ok(())
     }
 
+    async fn tool_policy(&self, agent: &str) -> Result<ToolPolicy, String> {
+        let policy = self.context.configured_tool_policy(agent);
+        let mut policy = policy.map_err(|failure| failure.to_string())?;
+        let decisions = self.decisions.decisions(Some(agent)).await;
+        let decisions = decisions
+            .map_err(|error| format!("what people decided about tools cannot be read: {error}"))?;
+        take_tool_decisions(&mut policy, decisions);
+        policy.allowed.extend(self.tools.iter().cloned());
+        Ok(policy)
+    }
+
+    async fn remember_tool(&self, agent: &str, tool: &PinnedTool) -> Result<(), String> {
+        let kept = self.decisions.decide(Some(agent), rule_of_tool(tool.clone())).await;
+        kept.map(drop).map_err(|error| error.to_string())
+    }
+
     async fn used(&self, ids: &[&str], command: &str) -> Result<bool, String> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = u64::try_from(now.as_millis()).unwrap_or_default();
@@ -139,7 +181,7 @@ impl Approver for Overseer {
 
 impl Overseer {
     /// Shows a question; nothing if it is too long to be decided about.
-    fn show(&self, question: &Question) -> Option<()> {
+    fn show(&self, question: &CommandQuestion) -> Option<()> {
         let of = match &question.plan {
             Some(plan) => shown(plan),
             None => shown_text(&question.command),
@@ -161,26 +203,50 @@ impl Overseer {
         let notes = [
             (question.plan.is_none(), by_shell),
             (question.is_talked_to, "the model can type into it while it runs"),
-            (is_masked, "what looks like a secret is masked here, and not when it runs"),
-            (is_escaped, "characters that cannot be seen are written as \\u{…}"),
+            (is_masked, MASKED),
+            (is_escaped, ESCAPED),
         ];
         let notes = notes.into_iter().filter(|(is_so, _)| *is_so);
         rows.extend(notes.map(|(_, text)| ("note", text.to_owned())));
         rows.push(("why", question.reason.clone()));
         let kept = question.offer.iter().flatten();
         rows.extend(kept.map(|it| ("[a]", format!("keeps {}", kept_words(&question.agent, it)))));
-        self.print(question, &rows);
+        let heading = format!("may `{}` run this on your machine?", plain(&question.tool));
+        self.print(&heading, &rows);
         Some(())
     }
 
-    fn print(&self, question: &Question, rows: &[(&str, String)]) {
+    /// The same for a tool of another server.
+    fn show_tool(&self, question: &ToolQuestion) -> Option<()> {
+        let PinnedTool { server, tool, .. } = &question.tool;
+        let Shown { lines, is_masked, is_escaped, .. } = shown_text(&question.arguments).ok()?;
+        let mut rows = vec![("call", safe_line(tool)?)];
+        rows.extend(lines.into_iter().map(|line| ("with", line)));
+        let notes = [(is_masked, MASKED), (is_escaped, ESCAPED)];
+        let notes = notes.into_iter().filter(|(is_so, _)| *is_so);
+        rows.extend(notes.map(|(_, text)| ("note", text.to_owned())));
+        rows.push(("why", question.reason.clone()));
+        rows.extend(question.offer.iter().map(|_| {
+            let agent = &question.agent;
+            let text = format!("keeps that for agent {agent}, with any arguments, as long as the server describes the tool as it does now");
+            ("[a]", text)
+        }));
+        self.print(&format!("may this tool of the server `{server}` be called?"), &rows);
+        Some(())
+    }
+
+    fn print(&self, heading: &str, rows: &[(&str, String)]) {
         let output = &self.context.output;
-        let tool = plain(&question.tool);
-        output.insist(&styled(style::HEADING, format!("may `{tool}` run this on your machine?")));
+        output.insist(&styled(style::HEADING, heading));
         for (name, text) in rows {
             output.row(style::DIM, &format!("  {name:<6}"), text);
         }
     }
+}
+
+/// A name that a stranger chose, with nothing hidden.
+fn safe_line(text: &str) -> Option<String> {
+    shown_text(text).ok().map(|shown| shown.lines.join("\\n"))
 }
 
 /// What would be kept, in words.

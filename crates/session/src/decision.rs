@@ -1,7 +1,7 @@
-//! What people decided about commands, for good.
+//! What people decided about commands and tools, for good.
 //!
 //! A [`Decision`] is a [`Rule`] of an agent, or of all of them, and a count of how often it was used. This
-//! crate keeps them and understands none of them: whether a rule covers a command is for others to say.
+//! crate keeps them and understands none of them: whether a rule covers a command or a call is for others to say.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -109,6 +109,15 @@ pub enum Rule {
         /// Variables that were set for it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         variables: Vec<(String, String)>,
+    },
+    /// A tool of another server, as long as its definition stays as it was.
+    Tool {
+        /// What the server is called here.
+        server: String,
+        /// What the server calls the tool.
+        tool: String,
+        /// The digest of the definition, in hexadecimal.
+        sha256: String,
     },
 }
 

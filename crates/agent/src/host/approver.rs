@@ -1,4 +1,4 @@
-//! Who decides about commands on the host, and what is asked.
+//! Who decides about commands on the host and about tools of other servers, and what is asked.
 
 use std::fmt;
 
@@ -7,10 +7,15 @@ use metier_approval::{Approved, Pinned, Policy};
 use metier_skill::library::Snapshot;
 use serde::{Deserialize, Serialize};
 
-/// Decides about commands on the host.
+use crate::foreign::{PinnedTool, ToolPolicy};
+
+/// Why nobody decides about tools of other servers.
+const NO_TOOLS: &str = "nobody decides about tools of other servers";
+
+/// Decides about commands on the host, and about tools of other servers.
 ///
 /// It is implemented by the command line, which has a person before it or not, and by programs that have
-/// their own way to ask. What it says holds for one command; nothing is cached here.
+/// their own way to ask. What it says holds for one command or call; nothing is cached here.
 #[async_trait]
 pub trait Approver: fmt::Debug + Send + Sync {
     /// What people allow an agent with these skills, as it is now.
@@ -30,6 +35,24 @@ pub trait Approver: fmt::Debug + Send + Sync {
     /// Why they cannot be kept, in words for a person.
     async fn remember(&self, agent: &str, commands: &[Pinned]) -> Result<(), String>;
 
+    /// What people allow an agent to call of other servers, as it is now. Whoever says nothing allows nothing.
+    ///
+    /// # Errors
+    ///
+    /// Why nobody knows, in words for a person. Nothing is called then.
+    async fn tool_policy(&self, _agent: &str) -> Result<ToolPolicy, String> {
+        Err(NO_TOOLS.to_owned())
+    }
+
+    /// Keeps a tool that was allowed for good.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be kept, in words for a person.
+    async fn remember_tool(&self, _agent: &str, _tool: &PinnedTool) -> Result<(), String> {
+        Err(NO_TOOLS.to_owned())
+    }
+
     /// Notes that what people allowed, by its ids, is used for a command, which is shown so. Gives whether all
     /// of it still holds: what was taken back in the meantime lets nothing run.
     ///
@@ -41,7 +64,31 @@ pub trait Approver: fmt::Debug + Send + Sync {
 
 /// What a person is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub enum Question {
+    /// Whether a command may run on the host.
+    Command(Box<CommandQuestion>),
+    /// Whether a tool of another server may be called.
+    Tool(ToolQuestion),
+}
+
+/// Whether a tool of another server may be called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolQuestion {
+    /// Who wants to call it.
+    pub agent: String,
+    /// The tool.
+    pub tool: PinnedTool,
+    /// All that it would be given, as JSON.
+    pub arguments: String,
+    /// Why a person has to decide.
+    pub reason: String,
+    /// What would be kept if it were allowed for good; none where that cannot be.
+    pub offer: Option<PinnedTool>,
+}
+
+/// Whether a command may run on the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandQuestion {
     /// Who wants to run the command.
     pub agent: String,
     /// Through which tool.

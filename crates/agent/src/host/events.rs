@@ -7,12 +7,12 @@ use metier_session::content::{Approval, Call};
 use metier_session::{Content, EventId, NewEvent};
 use serde_json::{Value, json};
 
-use super::approver::{Decision, Question};
+use super::approver::{CommandQuestion, Decision, Question, ToolQuestion};
 use crate::runner::SYSTEM;
 
 /// How a question was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(crate) enum Answered {
     /// By a person.
     By(Decision),
     /// There was nobody who could.
@@ -22,7 +22,26 @@ pub(super) enum Answer {
 }
 
 /// The event of a question.
-pub(super) fn asked(question: &Question, call: &Call) -> NewEvent {
+pub(crate) fn asked(question: &Question, call: &Call) -> NewEvent {
+    let request = match question {
+        Question::Command(question) => of_command(question, call),
+        Question::Tool(question) => of_tool(question, call),
+    };
+    approval(request, Value::Null)
+}
+
+fn of_tool(question: &ToolQuestion, call: &Call) -> Value {
+    json!({
+        "call": call.id,
+        "tool": call.name,
+        "server": question.tool.server,
+        "server_tool": question.tool.tool,
+        "arguments": shown_text(&question.arguments).map(|it| it.lines).unwrap_or_default(),
+        "reason": question.reason,
+    })
+}
+
+fn of_command(question: &CommandQuestion, call: &Call) -> Value {
     let lines = match &question.plan {
         Some(plan) => shown(plan),
         None => shown_text(&question.command),
@@ -46,19 +65,19 @@ pub(super) fn asked(question: &Question, call: &Call) -> NewEvent {
     if question.is_talked_to {
         request["talked_to"] = Value::Bool(true);
     }
-    approval(request, Value::Null)
+    request
 }
 
 /// The event of an answer to a question.
-pub(super) fn answered(
+pub(crate) fn answered(
     asked: EventId,
-    answer: Answer,
+    answer: Answered,
     kept: Option<&Result<(), String>>,
 ) -> NewEvent {
     let word = match answer {
-        Answer::By(decision) => serde_json::to_value(decision).unwrap_or_default(),
-        Answer::Nobody => json!("nobody"),
-        Answer::Stopped => json!("stopped"),
+        Answered::By(decision) => serde_json::to_value(decision).unwrap_or_default(),
+        Answered::Nobody => json!("nobody"),
+        Answered::Stopped => json!("stopped"),
     };
     let mut decision = json!({ "answer": word });
     if let Some(Err(why)) = kept {

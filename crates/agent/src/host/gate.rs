@@ -14,8 +14,8 @@ use metier_sandbox::Walk;
 use metier_session::content::Call;
 use metier_skill::library::Snapshot;
 
-use super::approver::{Decision, Question};
-use super::events::{Answer, answered, asked};
+use super::approver::{CommandQuestion, Decision, Question};
+use super::events::{Answered, answered, asked};
 use super::facts::Machine;
 use super::{Host, walk};
 use crate::agent::AgentError;
@@ -132,7 +132,8 @@ impl Gate<'_> {
             return Ok(Err(refusal(&format!("{why}; and {}", open.reason))));
         }
         let Open { reason, plan, offer } = open;
-        let question = Question {
+        let offered = offer.clone();
+        let question = Question::Command(Box::new(CommandQuestion {
             agent: self.agent.to_owned(),
             tool: call.name.clone(),
             command: wanted.text.clone(),
@@ -143,28 +144,28 @@ impl Gate<'_> {
             stdin: wanted.stdin.clone(),
             is_talked_to: wanted.is_talked_to,
             offer,
-        };
+        }));
         // What a text would be given to is what it is now, not what it will be when the person has answered.
         let permit = wanted.permit(plan, true);
         let event = asked(&question, call);
         let id = event.id();
         thread.append(vec![event]).await?;
         let answer = tokio::select! {
-            decision = self.host.approver.ask(&question) => decision.map_or(Answer::Nobody, Answer::By),
-            () = self.stop.stopped() => Answer::Stopped,
+            decision = self.host.approver.ask(&question) => decision.map_or(Answered::Nobody, Answered::By),
+            () = self.stop.stopped() => Answered::Stopped,
         };
-        let kept = match (answer, &question.offer) {
-            (Answer::By(Decision::Always), Some(offer)) => {
+        let kept = match (answer, &offered) {
+            (Answered::By(Decision::Always), Some(offer)) => {
                 Some(self.host.approver.remember(self.agent, offer).await)
             }
             _ => None,
         };
         thread.append(vec![answered(id, answer, kept.as_ref())]).await?;
         Ok(match answer {
-            Answer::By(Decision::Once | Decision::Always) => permit,
-            Answer::By(Decision::Deny) => Err(DENIED.to_owned()),
-            Answer::Stopped => Err(STOPPED.to_owned()),
-            Answer::Nobody => match verdict.without_a_person(&rules) {
+            Answered::By(Decision::Once | Decision::Always) => permit,
+            Answered::By(Decision::Deny) => Err(DENIED.to_owned()),
+            Answered::Stopped => Err(STOPPED.to_owned()),
+            Answered::Nobody => match verdict.without_a_person(&rules) {
                 Verdict::Allow(plan) => wanted.permit(Some(plan), true),
                 Verdict::Deny { reason } | Verdict::Ask { reason, .. } => Err(refusal(&reason)),
                 Verdict::AllowText { reason } => Err(refusal(&reason)),

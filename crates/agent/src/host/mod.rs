@@ -19,8 +19,9 @@ use metier_sandbox::Walk;
 use metier_session::SessionRef;
 
 pub(crate) use admission::Admission;
-pub use approver::{Approver, Decision, Question};
-pub use decisions::{rule_of, take_decisions};
+pub use approver::{Approver, CommandQuestion, Decision, Question, ToolQuestion};
+pub use decisions::{rule_of, rule_of_tool, take_decisions, take_tool_decisions};
+pub(crate) use events::{Answered, answered, asked};
 pub use facts::Machine;
 pub(crate) use gate::{Gate, Permit, Wanted};
 

@@ -61,6 +61,7 @@ impl Crowd {
             programs: Arc::new(Interactive::new(runner.clone(), InteractiveOptions::default())),
             runner,
             host: None,
+            foreign: None,
             settings: AgentSettings::default(),
         };
         Self { agent, store }

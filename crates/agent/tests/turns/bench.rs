@@ -9,7 +9,8 @@ use metier_agent::host::Host;
 use metier_agent::texts::StagedTexts;
 use metier_agent::visit::Visits;
 use metier_agent::{
-    Agent, AgentError, Dispatch, Folders, Library, LibraryError, Outcome, Task, stop,
+    Agent, AgentError, Dispatch, Folders, ForeignServers, Library, LibraryError, Outcome, Task,
+    stop,
 };
 use metier_model::{Message, Model, ReplyPart, Request, Scripted};
 use metier_session::content::Attachment;
@@ -50,6 +51,8 @@ pub(crate) struct Bench {
     pub(crate) key: SessionKey,
     /// Who decides about commands; they run on the host then.
     pub(crate) host: Option<Host>,
+    /// Other servers.
+    pub(crate) foreign: Option<ForeignServers>,
     /// Whether they do without.
     pub(crate) is_on_host: bool,
 }
@@ -70,6 +73,7 @@ impl Bench {
             settings: AgentSettings::default(),
             key: SessionKey::new("test", "ada", "one").expect("a key"),
             host: None,
+            foreign: None,
             is_on_host: false,
         };
         bench.write(
@@ -179,6 +183,7 @@ impl Bench {
             programs: Arc::new(Interactive::new(runner.clone(), InteractiveOptions::default())),
             runner,
             host: self.host.clone(),
+            foreign: self.foreign.clone(),
             settings: self.settings.clone(),
         }
     }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use libtest_mimic::Failed;
-use metier_agent::host::{Approver, Decision, Host, Question};
+use metier_agent::host::{Approver, CommandQuestion, Decision, Host, Question};
 use metier_agent::tools::ToolSet;
 use metier_agent::{Dispatch, Ending};
 use metier_approval::{Ask, Entry, Mode, Pinned, Policy, Remembered, Rules};
@@ -61,7 +61,7 @@ pub(crate) struct Person {
     /// What is answered; without it nobody is there.
     answer: Option<Decision>,
     meanwhile: Meanwhile,
-    pub(crate) questions: Mutex<Vec<Question>>,
+    pub(crate) questions: Mutex<Vec<CommandQuestion>>,
     /// Whether what was allowed still holds when it is used.
     holds: bool,
     never_answers: bool,
@@ -123,7 +123,8 @@ impl Approver for Person {
     }
 
     async fn ask(&self, question: &Question) -> Option<Decision> {
-        self.questions.lock().unwrap().push(question.clone());
+        let Question::Command(asked) = question else { return None };
+        self.questions.lock().unwrap().push(CommandQuestion::clone(asked));
         if let Some(work) = self.meanwhile.0.lock().unwrap().take() {
             work();
         }

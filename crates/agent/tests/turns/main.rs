@@ -6,6 +6,7 @@ mod bench;
 mod chance;
 mod direct;
 mod flows;
+mod foreign;
 mod host;
 mod lasting;
 mod offline;
@@ -30,6 +31,7 @@ fn main() {
         chance::TESTS,
         direct::TESTS,
         flows::TESTS,
+        foreign::TESTS,
         host::TESTS,
         lasting::TESTS,
         offline::TESTS,

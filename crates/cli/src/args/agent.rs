@@ -51,7 +51,8 @@ pub(crate) struct AgentArgs {
     /// Show all that tools answered, not only a line for each call
     #[arg(long)]
     pub details: bool,
-    /// A program that may run on the host without asking, or program and regular expression for its arguments
+    /// A program that may run on the host without asking, or program and regular expression for its arguments;
+    /// or a tool of another server, as mcp:SERVER/TOOL
     #[arg(long, value_name = "PATTERN")]
     pub yes_to: Vec<String>,
     /// Where the text of a loaded skill goes

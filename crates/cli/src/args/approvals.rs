@@ -17,7 +17,7 @@ pub(crate) struct ApprovalsArgs {
 /// The commands of `metier approvals`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ApprovalsCommand {
-    /// List what may run on the host without a question, and how often it did
+    /// List what may run on the host, or be called of other servers, without a question, and how often it did
     List {
         /// Only what holds for this agent
         #[arg(long, value_name = "ID")]
@@ -26,7 +26,7 @@ pub(crate) enum ApprovalsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Let a program run on the host without a question
+    /// Let a program run on the host, or a tool of another server be called, without a question
     Add(AddArgs),
     /// Take back what was allowed
     Revoke {
@@ -45,7 +45,7 @@ pub(crate) enum ApprovalsCommand {
 /// `metier approvals add`.
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// The program: a name, or a path with `*`, `**` and `?`
+    /// The program: a name, or a path with `*`, `**` and `?`; or a tool, as `mcp:SERVER/TOOL`
     pub pattern: String,
     /// What its arguments must be: a regular expression for all of them, written as for a shell
     #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]

@@ -226,14 +226,14 @@ pub(crate) const KEYS: &[Key] = &[
         kind: Kind::Choice(&MODES),
         default: "\"allowlist\"",
         narrowing: Narrowing::Tighter,
-        help: "Which commands of a model may run on the host: none with `deny`, those that somebody allowed with `allowlist`, all with `full`",
+        help: "Which commands of a model may run on the host, and which tools of other servers be called: none with `deny`, those that somebody allowed with `allowlist`, all with `full`",
     },
     Key {
         name: "approvals.ask",
         kind: Kind::Choice(&ASKING),
         default: "\"on_miss\"",
         narrowing: Narrowing::Tighter,
-        help: "When a person is asked: before every command with `always`, before what nobody allowed with `on_miss`, never with `off`",
+        help: "When a person is asked: before every command and call with `always`, before what nobody allowed with `on_miss`, never with `off`",
     },
     Key {
         name: "approvals.ask_fallback",

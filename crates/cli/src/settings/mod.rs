@@ -6,7 +6,7 @@ mod keys;
 mod layers;
 mod resolved;
 
-pub(crate) use file::SettingsError;
+pub(crate) use file::{SettingsError, server_label};
 pub(crate) use keys::{Choice, KEYS, Key, Kind, Narrowing, variable_name};
 pub(crate) use layers::load;
 pub(crate) use resolved::{Origin, Settings, Value};

@@ -1,11 +1,12 @@
 //! The Model Context Protocol.
 //!
 //! - [`server`] answers requests; [`stdio`] and [`http`] carry them.
-//! - [`client`] connects to other servers.
+//! - [`client`] connects to other servers; [`foreign`] gives their tools to our agent.
 //! - [`skills`] has the messages of the extension for skills, which both sides speak.
 
 mod calls;
 pub mod client;
+pub mod foreign;
 pub mod http;
 mod lines;
 pub mod server;

@@ -2,19 +2,29 @@
 
 use std::path::Path;
 
+use metier_agent::Foreign;
+use metier_agent::host::rule_of_tool;
 use metier_approval::{Entry, Facts};
 use metier_session::{Decision, DecisionStore, Rule};
+use metier_skill::catalog::one_line;
 use serde_json::json;
 
 use super::list::described;
 use crate::args::AddArgs;
 use crate::context::Context;
 use crate::failure::{FAILED, Failure, OK};
+use crate::mcp;
 use crate::output::{plain, style};
 use crate::runs::block_on;
 
-/// Lets a program run.
+/// Most characters of what a tool says of itself that are shown.
+const MAX_SAID: usize = 300;
+
+/// Lets a program run, or a tool of another server be called.
 pub(super) fn add(context: &Context, wanted: &AddArgs) -> Result<u8, Failure> {
+    if let Some(named) = mcp::named_tool(&wanted.pattern) {
+        return add_tool(context, wanted, named?);
+    }
     let pattern = context.program_pattern(&wanted.pattern)?;
     let directory = wanted.dir.as_deref().map(|folder| folder_of(context, folder)).transpose()?;
     let arguments = wanted.args.clone();
@@ -42,6 +52,41 @@ pub(super) fn add(context: &Context, wanted: &AddArgs) -> Result<u8, Failure> {
         if let Some(note) = note {
             context.output.note(style::WARN, "note: ", &note);
         }
+    }
+    Ok(OK)
+}
+
+/// Lets a tool be called as long as its server describes it as it does now.
+fn add_tool(
+    context: &Context,
+    wanted: &AddArgs,
+    (server, tool): (String, String),
+) -> Result<u8, Failure> {
+    if wanted.args.is_some() || wanted.dir.is_some() {
+        return Err(Failure::usage("`--args` and `--dir` are about programs, not about tools"));
+    }
+    if tool.contains('*') {
+        return Err(Failure::usage(format!("`{}` is not one tool", plain(&wanted.pattern)))
+            .hint(format!("`mcp.servers.{server}.allow` in the configuration takes patterns")));
+    }
+    let servers = context.tool_servers()?.ok_or_else(|| {
+        Failure::usage("there are no other servers")
+            .hint(format!("describe it in the configuration, as `[mcp.servers.{server}]`"))
+    })?;
+    let store = context.sessions()?;
+    let (definition, decision) = block_on(async {
+        let definition = servers.tool(&server, &tool).await.map_err(Failure::new)?;
+        let rule = rule_of_tool(definition.pinned());
+        let decision = store.decide(wanted.agent.as_deref(), rule).await?;
+        servers.close().await;
+        Ok((definition, decision))
+    })?;
+    if wanted.json {
+        context.output.json(&described(&decision));
+    } else {
+        context.output.print(&format!("allowed {}", sentence(&decision)));
+        let said: String = one_line(&definition.description).chars().take(MAX_SAID).collect();
+        context.output.note(style::DIM, "it says of itself: ", &said);
     }
     Ok(OK)
 }
@@ -99,8 +144,15 @@ fn narrowness(context: &Context, entry: &Entry) -> Option<String> {
 /// What a decision allows, in words.
 fn sentence(decision: &Decision) -> String {
     let Decision { id, agent, rule, .. } = decision;
-    let Rule::Pattern { pattern, arguments, directory } = rule else { return plain(id) };
-    let mut text = plain(pattern);
+    let (mut text, arguments, directory) = match rule {
+        Rule::Pattern { pattern, arguments, directory } => {
+            (plain(pattern), arguments.as_deref(), directory.as_deref())
+        }
+        Rule::Tool { server, tool, .. } => {
+            (format!("{}{}/{}", mcp::NAMED, plain(server), plain(tool)), None, None)
+        }
+        Rule::Exact { .. } => return plain(id),
+    };
     if let Some(arguments) = arguments {
         text.push_str(&format!(" with arguments like `{}`", plain(arguments)));
     }

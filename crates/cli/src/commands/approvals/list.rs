@@ -8,15 +8,17 @@ use crate::approvals::CONFIGURED;
 use crate::commands::sessions::ago;
 use crate::context::Context;
 use crate::failure::{Failure, OK};
+use crate::mcp::NAMED;
 use crate::output::{Align, Column, Table, counted, plain, style};
 
 /// Lists decisions, and what the configuration allows.
 pub(super) fn list(context: &Context, agent: Option<&str>, json: bool) -> Result<u8, Failure> {
     let decisions = context.decisions(agent)?;
-    let configured = context.settings.list(CONFIGURED);
+    let configured = configured(context);
     if json {
-        let own =
-            configured.iter().zip(1..).map(|(pattern, number)| from_settings(number, pattern));
+        let own = configured
+            .iter()
+            .map(|(id, pattern)| json!({ "id": id, "kind": "settings", "pattern": pattern }));
         context.output.json(&decisions.iter().map(described).chain(own).collect::<Vec<Value>>());
         return Ok(OK);
     }
@@ -31,8 +33,8 @@ pub(super) fn list(context: &Context, agent: Option<&str>, json: bool) -> Result
         column("LAST", Align::Right, false),
     ]);
     decisions.iter().for_each(|decision| table.row(row(decision)));
-    for (pattern, number) in configured.iter().zip(1..) {
-        let cells = [format!("{CONFIGURED}:{number}"), plain(pattern), any(), any(), any()];
+    for (id, pattern) in &configured {
+        let cells = [id.clone(), plain(pattern), any(), any(), any()];
         table.row(styled_cells(cells, ["–".to_owned(), "–".to_owned()]));
     }
     let count = decisions.len() + configured.len();
@@ -48,8 +50,19 @@ pub(super) fn described(decision: &Decision) -> Value {
     json!(decision)
 }
 
-fn from_settings(number: usize, pattern: &str) -> Value {
-    json!({ "id": format!("{CONFIGURED}:{number}"), "kind": "settings", "pattern": pattern })
+/// What the configuration allows, with what each is known by.
+fn configured(context: &Context) -> Vec<(String, String)> {
+    let programs = context.settings.list(CONFIGURED).iter().zip(1..);
+    let programs = programs.map(|(it, number)| (format!("{CONFIGURED}:{number}"), it.clone()));
+    let tools = context.mcp_allowed().into_iter().flat_map(|(server, lists)| {
+        // The first is that of the person.
+        let own = lists.into_iter().next().unwrap_or_default().into_iter().zip(1..);
+        let entry = move |(tool, number): (String, usize)| {
+            (format!("mcp.servers.{server}.allow:{number}"), format!("{NAMED}{server}/{tool}"))
+        };
+        own.map(entry).collect::<Vec<_>>()
+    });
+    programs.chain(tools).collect()
 }
 
 fn row(decision: &Decision) -> Vec<(anstyle::Style, String)> {
@@ -67,6 +80,9 @@ fn row(decision: &Decision) -> Vec<(anstyle::Style, String)> {
             let arguments = format!("exactly: {}", safe(&joined(&words)));
             let [program, folder] = [program, directory].map(|it| plain(&it.to_string_lossy()));
             (program, arguments, folder)
+        }
+        Rule::Tool { server, tool, .. } => {
+            (format!("{NAMED}{}/{}", plain(server), plain(tool)), any(), "–".to_owned())
         }
     };
     let cells = [decision.id.clone(), program, arguments, directory, agent];

@@ -61,6 +61,9 @@ pub(super) fn run(arguments: &ChatArgs, context: &Context) -> Result<u8, Failure
     if !is_alone || chat.has_begun()? {
         chat.show_session()?;
     }
+    if let Some(foreign) = &chat.agent.foreign {
+        chat.runtime.block_on(foreign.servers.close());
+    }
     let workspaces = &chat.agent.runner.workspaces;
     // The chat is over; `metier gc` says what is wrong with workspaces.
     let _removed = workspaces.remove_unused_daily(context.workspace_ttl(), PATIENCE);

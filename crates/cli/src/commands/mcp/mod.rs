@@ -26,7 +26,7 @@ const LAST_WORDS: Duration = Duration::from_secs(3);
 /// Serves skills, or does what belongs to it.
 pub(super) fn run(arguments: &McpArgs, context: &Context) -> Result<u8, Failure> {
     match &arguments.command {
-        Some(McpCommand::Servers { json }) => Ok(servers::list(context, *json)),
+        Some(McpCommand::Servers { json }) => servers::list(context, *json),
         Some(McpCommand::Token) => token::print(context),
         Some(McpCommand::Install(wanted)) => {
             install::run(wanted, &arguments.serve.sources, context)

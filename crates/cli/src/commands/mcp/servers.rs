@@ -1,55 +1,124 @@
 //! `metier mcp servers`: other servers whose tools and skills are used.
 
-use metier_serve::mcp::client::Way;
+use std::collections::BTreeMap;
+
+use metier_agent::Foreign;
+use metier_serve::mcp::client::{Tools, Way};
+use metier_serve::mcp::foreign::words;
+use metier_skill::catalog::one_line;
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::failure::OK;
+use crate::failure::{Failure, OK};
 use crate::mcp::{McpFault, McpServer, McpServers};
-use crate::output::{Align, Column, Table, counted, plain, style};
+use crate::output::{Align, Column, Table, counted, plain, style, styled};
+use crate::runs::block_on;
 
-/// Lists the servers of the settings.
-pub(super) fn list(context: &Context, json: bool) -> u8 {
+/// Most characters of what a tool says of itself that are shown.
+const MAX_SAID: usize = 100;
+
+/// What a server has, or why that is not known.
+type Had = Result<Tools, String>;
+
+/// Lists the servers of the settings, and the tools of those that answer.
+pub(super) fn list(context: &Context, json: bool) -> Result<u8, Failure> {
     let McpServers { servers, faults } = context.mcp_servers();
+    let had = had(context)?;
     if json {
         let faults = faults.iter().map(|it| json!({ "name": it.name, "error": it.why }));
-        let all: Vec<Value> = servers.iter().map(described).chain(faults).collect();
-        context.output.json(&all);
-        return OK;
+        let servers = servers.iter().map(|it| described(it, had.get(&it.peer.name)));
+        context.output.json(&servers.chain(faults).collect::<Vec<Value>>());
+        return Ok(OK);
     }
     let column = |heading, fills| Column { heading, align: Align::Left, fills };
-    let mut table =
-        Table::new(&[column("NAME", false), column("USED FOR", false), column("WAY", true)]);
+    let mut table = Table::new(&[
+        column("NAME", false),
+        column("USED FOR", false),
+        column("STATE", false),
+        column("WAY", true),
+    ]);
     for server in &servers {
+        let (style, state) = match had.get(&server.peer.name) {
+            None => (style::DIM, "not asked".to_owned()),
+            Some(Ok(Tools { tools, .. })) => (style::GOOD, counted(tools.len(), "tool")),
+            Some(Err(_)) => (style::BAD, "no answer".to_owned()),
+        };
         table.row(vec![
             (style::NAME, server.peer.name.clone()),
             (style::DIM, used_for(server).join(", ")),
+            (style, state),
             (style::DIM, plain(&way(server))),
         ]);
     }
-    for McpFault { name, why } in &faults {
-        table.row(vec![
-            (style::NAME, name.clone()),
-            (style::BAD, "nothing".to_owned()),
-            (style::DIM, plain(why)),
-        ]);
+    for McpFault { name, .. } in &faults {
+        let cells = ["nothing", "wrong settings", "–"].map(|it| (style::DIM, it.to_owned()));
+        table.row([vec![(style::NAME, name.clone())], cells.to_vec()].concat());
     }
     let count = servers.len() + faults.len();
     if count > 0 {
-        context.output.print(&table.render(context.output.width()));
+        context.output.print(&(table.render(context.output.width()) + &tools_of(&had)));
     }
+    tell(context, &had);
     context.output.say(&counted(count, "server"));
     context.report(&context.settings.problems);
-    OK
+    Ok(OK)
 }
 
-fn described(server: &McpServer) -> Value {
-    json!({
+/// Asks the servers whose tools are used. What is wrong in the settings is told by that.
+fn had(context: &Context) -> Result<BTreeMap<String, Had>, Failure> {
+    let Some(servers) = context.tool_servers()? else { return Ok(BTreeMap::new()) };
+    block_on(async {
+        let had = servers.had().await;
+        servers.close().await;
+        let had = had.into_iter();
+        Ok(had.map(|(name, tools)| (name, tools.map_err(|error| words(&error)))).collect())
+    })
+}
+
+/// The tools, a line each, as `--yes-to` and `metier approvals add` name them.
+fn tools_of(had: &BTreeMap<String, Had>) -> String {
+    let mut text = String::new();
+    for (server, tools) in had {
+        for tool in tools.iter().flat_map(|it| &it.tools) {
+            let name = styled(style::NAME, format!("mcp:{server}/{}", plain(&tool.name)));
+            let said: String = one_line(&tool.description).chars().take(MAX_SAID).collect();
+            text.push_str(&format!("{name}  {}\n", styled(style::DIM, plain(&said))));
+        }
+    }
+    if text.is_empty() { text } else { format!("\n{text}") }
+}
+
+fn tell(context: &Context, had: &BTreeMap<String, Had>) {
+    for tools in had.values() {
+        match tools {
+            Ok(tools) => {
+                let left_out = tools.left_out.iter();
+                left_out.for_each(|it| context.output.note(style::WARN, "note: ", it));
+            }
+            Err(why) => context.output.note(style::WARN, "note: ", why),
+        }
+    }
+}
+
+fn described(server: &McpServer, had: Option<&Had>) -> Value {
+    let mut value = json!({
         "name": server.peer.name,
         "used_for": used_for(server),
         "way": way(server),
         "timeout": server.timeout.as_secs(),
-    })
+    });
+    match had {
+        None => {}
+        Some(Ok(Tools { tools, left_out })) => {
+            let tools = tools.iter().map(
+                |it| json!({ "name": it.name, "description": it.description, "schema": it.schema }),
+            );
+            value["tools"] = tools.collect();
+            value["left_out"] = json!(left_out);
+        }
+        Some(Err(why)) => value["error"] = json!(why),
+    }
+    value
 }
 
 fn used_for(server: &McpServer) -> Vec<&'static str> {
@@ -61,6 +130,6 @@ fn used_for(server: &McpServer) -> Vec<&'static str> {
 fn way(server: &McpServer) -> String {
     match &server.peer.way {
         Way::Command { arguments, .. } => arguments.first().cloned().unwrap_or_default(),
-        Way::Http { url, .. } => url.clone(),
+        Way::Http { url, .. } => metier_net::shown_text(url),
     }
 }

@@ -44,7 +44,11 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
     let result = block_on(async {
         tell_what_stays(context, &arguments.agent, &agent, &key).await?;
         let ask = Ask { message, files: &files };
-        conduct(&agent, &key, ask, watcher).await
+        let outcome = conduct(&agent, &key, ask, watcher).await;
+        if let Some(foreign) = &agent.foreign {
+            foreign.servers.close().await;
+        }
+        outcome
     });
     progress.end();
     skills.save();

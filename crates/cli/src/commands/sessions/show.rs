@@ -129,8 +129,17 @@ impl<'a> Story<'a> {
 
 /// What a person was asked, on one line.
 fn question(approval: &Approval) -> String {
-    let lines = approval.request.get("command").and_then(Value::as_array).into_iter().flatten();
-    lines.filter_map(Value::as_str).collect::<Vec<_>>().join("; ")
+    let request = &approval.request;
+    let lines = |field: &str, between: &str| {
+        let lines = request.get(field).and_then(Value::as_array).into_iter().flatten();
+        lines.filter_map(Value::as_str).map(str::trim).collect::<Vec<_>>().join(between)
+    };
+    match (request.get("server"), request.get("server_tool")) {
+        (Some(Value::String(server)), Some(Value::String(tool))) => {
+            format!("mcp:{server}/{tool} {}", lines("arguments", " "))
+        }
+        _ => lines("command", "; "),
+    }
 }
 
 /// The code of a reply as the call that it was not.

@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use metier_agent::tools::specs::name;
-use metier_agent::{dispatch, fence};
+use metier_agent::{dispatch, fence, foreign};
 use metier_session::content::{Approval, Call, StateUpdate, ToolResponse};
 use serde_json::Value;
 
@@ -62,6 +62,7 @@ pub(in crate::commands) fn happened(call: &Call, response: &ToolResponse) -> Vec
             line(style::DIM, "read ", file.unwrap_or(text("path")))
         }
         name::LOAD | name::SKILL => line(style::GOOD, "loaded ", &skill_of(&arguments)),
+        other if foreign::is_foreign(other) => line(style::GOOD, "called ", other),
         // A skill that was called as if it were a tool.
         other => line(style::GOOD, "loaded ", other),
     }

@@ -102,6 +102,10 @@ impl Progress {
                 let text = format!("{cause}{rest}");
                 self.say(&Line { style: style::WARN, word: "again: ", text });
             }
+            Step::Without(problem) => {
+                let text = (*problem).to_owned();
+                self.say(&Line { style: style::WARN, word: "without: ", text });
+            }
             Step::Appended(event) => self.appended(event),
             _ => {}
         }

@@ -27,11 +27,17 @@ fn exact(words: &[&str]) -> Rule {
     }
 }
 
+fn tool(name: &str, sha256: &str) -> Rule {
+    let (server, tool) = ("git".to_owned(), name.to_owned());
+    Rule::Tool { server, tool, sha256: sha256.to_owned() }
+}
+
 /// The patterns of decisions, in their order.
 fn patterns(decisions: &[Decision]) -> String {
     let pattern = |decision: &Decision| match &decision.rule {
         Rule::Pattern { pattern, .. } => pattern.clone(),
         Rule::Exact { words, .. } => words.join(" "),
+        Rule::Tool { server, tool, .. } => format!("{server}/{tool}"),
     };
     decisions.iter().map(pattern).collect::<Vec<_>>().join(", ")
 }
@@ -44,26 +50,28 @@ pub(crate) async fn a_decision_comes_back_as_it_was(store: &Decisions) {
     };
     let first = store.decide(Some("bob"), pattern.clone()).await.unwrap();
     let second = store.decide(None, exact(&["make", "", "a\nb"])).await.unwrap();
+    let third = store.decide(None, tool("log", "0a")).await.unwrap();
     assert_eq!((&first.rule, first.agent.as_deref(), first.uses), (&pattern, Some("bob"), 0));
     assert_eq!((first.last_used, &first.last_command), (None, &None));
-    for decision in [&first, &second] {
+    for decision in [&first, &second, &third] {
         assert!(decision.id.len() == 8 && decision.id.bytes().all(|it| it.is_ascii_hexdigit()));
         assert!(decision.created > 1_600_000_000_000);
     }
-    assert_eq!(store.decisions(None).await.unwrap(), [first, second]);
+    assert_eq!(store.decisions(None).await.unwrap(), [first, second, third]);
 }
 
 pub(crate) async fn the_same_rule_of_the_same_agent_is_there_once(store: &Decisions) {
     let mut ids = BTreeSet::new();
     for _ in 0..2 {
         for agent in [None, Some("bob"), Some("eve")] {
-            for rule in [named("ls"), named("LS"), exact(&["ls"]), exact(&["ls", ""])] {
+            let programs = [named("ls"), named("LS"), exact(&["ls"]), exact(&["ls", ""])];
+            for rule in programs.into_iter().chain([tool("ls", "0a"), tool("ls", "0b")]) {
                 ids.insert(store.decide(agent, rule).await.unwrap().id);
             }
         }
     }
-    assert_eq!(ids.len(), 12);
-    assert_eq!(store.decisions(None).await.unwrap().len(), 12);
+    assert_eq!(ids.len(), 18);
+    assert_eq!(store.decisions(None).await.unwrap().len(), 18);
 }
 
 pub(crate) async fn an_agent_has_its_own_decisions_and_those_of_all(store: &Decisions) {

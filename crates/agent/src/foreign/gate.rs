@@ -1,0 +1,184 @@
+//! The gate before tools of other servers.
+//!
+//! A tool is called only while its server says of it what it said when the session began. A person is asked where
+//! nobody allowed it, and question and answer are events of the session. Right before the call all of it is looked at
+//! again: whatever changed in between, be it the tool or a decision, closes the gate.
+
+use metier_approval::shown_text;
+use metier_session::content::Call;
+use metier_workspace::executor::Live;
+use serde_json::{Map, Value};
+
+use super::policy::{ToolVerdict, judge_tool};
+use super::{ForeignCall, ForeignServers, PinnedTool, bounded};
+use crate::agent::AgentError;
+use crate::calls::STOPPED;
+use crate::host::{Answered, Decision, Question, ToolQuestion, answered, asked};
+use crate::stop::Stop;
+use crate::thread::Thread;
+use crate::tools::Answer;
+
+/// What is said of a decision that was taken back while the call waited.
+const CHANGED: &str = "it is not allowed any more: a decision has changed";
+/// What a model is told when a person says no.
+const DENIED: &str =
+    "the user did not allow this; do not try it in another way, say what you need it for";
+
+/// A call that a model wants to make.
+#[derive(Clone, Debug)]
+pub(crate) struct ForeignWanted {
+    /// The tool, as the session knows it.
+    pub(crate) tool: PinnedTool,
+    /// What it is given.
+    pub(crate) arguments: Map<String, Value>,
+}
+
+/// A call that may be made.
+#[derive(Debug)]
+pub(crate) struct ForeignPermit {
+    pub(crate) wanted: ForeignWanted,
+    /// Whether it may be made although nobody allowed the tool for good.
+    is_exception: bool,
+}
+
+/// Who decides about the calls of an agent.
+#[derive(Clone, Copy)]
+pub(crate) struct ForeignGate<'a> {
+    pub(crate) servers: &'a ForeignServers,
+    pub(crate) agent: &'a str,
+    pub(crate) stop: &'a Stop,
+}
+
+impl ForeignGate<'_> {
+    /// Decides about a call, and asks a person if need be. The inner error says why it may not be made, in words
+    /// for the model.
+    pub(crate) async fn decide(
+        &self,
+        thread: &mut Thread,
+        call: &Call,
+        wanted: ForeignWanted,
+    ) -> Result<Result<ForeignPermit, String>, AgentError> {
+        let unchanged = tokio::select! {
+            unchanged = self.unchanged(&wanted.tool) => unchanged,
+            () = self.stop.stopped() => Err(STOPPED.to_owned()),
+        };
+        if let Err(why) = unchanged {
+            return Ok(Err(why));
+        }
+        match self.verdict(&wanted.tool).await {
+            Err(why) => Ok(Err(why)),
+            Ok(ToolVerdict::Allow(_)) => Ok(Ok(ForeignPermit { wanted, is_exception: false })),
+            Ok(ToolVerdict::Deny { reason }) => Ok(Err(refusal(&reason))),
+            Ok(verdict @ ToolVerdict::Ask { .. }) => self.ask(thread, call, wanted, verdict).await,
+        }
+    }
+
+    async fn ask(
+        &self,
+        thread: &mut Thread,
+        call: &Call,
+        wanted: ForeignWanted,
+        verdict: ToolVerdict,
+    ) -> Result<Result<ForeignPermit, String>, AgentError> {
+        let ToolVerdict::Ask { reason, allowed_by } = &verdict else {
+            return Ok(Err(refusal(CHANGED)));
+        };
+        let arguments = serde_json::to_string_pretty(&wanted.arguments).unwrap_or_default();
+        if let Err(error) = shown_text(&arguments) {
+            return Ok(Err(refusal(&format!("its arguments: {error}; and {reason}"))));
+        }
+        let question = Question::Tool(ToolQuestion {
+            agent: self.agent.to_owned(),
+            tool: wanted.tool.clone(),
+            arguments,
+            reason: reason.clone(),
+            // Where every call is asked about, nothing is allowed for good.
+            offer: allowed_by.is_none().then(|| wanted.tool.clone()),
+        });
+        let event = asked(&question, call);
+        let id = event.id();
+        thread.append(vec![event]).await?;
+        let approver = &self.servers.approver;
+        let answer = tokio::select! {
+            decision = approver.ask(&question) => decision.map_or(Answered::Nobody, Answered::By),
+            () = self.stop.stopped() => Answered::Stopped,
+        };
+        let kept = match answer {
+            Answered::By(Decision::Always) if allowed_by.is_none() => {
+                Some(approver.remember_tool(self.agent, &wanted.tool).await)
+            }
+            _ => None,
+        };
+        thread.append(vec![answered(id, answer, kept.as_ref())]).await?;
+        Ok(match answer {
+            Answered::By(Decision::Once | Decision::Always) => {
+                Ok(ForeignPermit { wanted, is_exception: true })
+            }
+            Answered::By(Decision::Deny) => Err(DENIED.to_owned()),
+            Answered::Stopped => Err(STOPPED.to_owned()),
+            Answered::Nobody => {
+                let policy = approver.tool_policy(self.agent).await;
+                match policy.map(|it| verdict.without_a_person(&wanted.tool, &it.rules)) {
+                    Ok(ToolVerdict::Allow(_)) => Ok(ForeignPermit { wanted, is_exception: true }),
+                    Ok(ToolVerdict::Deny { reason } | ToolVerdict::Ask { reason, .. }) => {
+                        Err(refusal(&reason))
+                    }
+                    Err(why) => Err(refusal(&why)),
+                }
+            }
+        })
+    }
+
+    /// Looks again at what may be called.
+    async fn open(&self, permit: &ForeignPermit) -> Result<(), String> {
+        let tool = &permit.wanted.tool;
+        self.unchanged(tool).await?;
+        let by = match self.verdict(tool).await? {
+            ToolVerdict::Allow(by) => by,
+            ToolVerdict::Ask { allowed_by, .. } if permit.is_exception => allowed_by,
+            ToolVerdict::Ask { .. } | ToolVerdict::Deny { .. } => return Err(refusal(CHANGED)),
+        };
+        let ids: Vec<&str> = by.as_deref().into_iter().collect();
+        match self.servers.approver.used(&ids, &format!("mcp:{tool}")).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(refusal(CHANGED)),
+            Err(why) => Err(refusal(&why)),
+        }
+    }
+
+    /// Makes a call that may be made, if it still may.
+    pub(crate) async fn call(&self, permit: &ForeignPermit, live: Live) -> Answer {
+        let ForeignWanted { tool, arguments } = &permit.wanted;
+        let opened = tokio::select! {
+            opened = self.open(permit) => opened,
+            () = self.stop.stopped() => Err(STOPPED.to_owned()),
+        };
+        if let Err(why) = opened {
+            return Answer::error(why);
+        }
+        let call = ForeignCall { server: &tool.server, tool: &tool.tool, arguments };
+        bounded(self.servers.servers.call(call, self.stop, live).await)
+    }
+
+    async fn verdict(&self, tool: &PinnedTool) -> Result<ToolVerdict, String> {
+        let policy = self.servers.approver.tool_policy(self.agent).await;
+        Ok(judge_tool(tool, &policy.map_err(|why| refusal(&why))?))
+    }
+
+    /// Whether a server says of a tool what it said when the session began.
+    async fn unchanged(&self, tool: &PinnedTool) -> Result<(), String> {
+        let now = self.servers.servers.tool(&tool.server, &tool.tool).await;
+        let now = now.map_err(|why| refusal(&why))?;
+        if now.pinned() == *tool {
+            return Ok(());
+        }
+        let PinnedTool { server, tool, .. } = tool;
+        Err(refusal(&format!(
+            "`{server}` describes `{tool}` differently than when this session began; a new session begins with what it says now"
+        )))
+    }
+}
+
+fn refusal(reason: &str) -> String {
+    format!("this was not called: {reason}")
+}

@@ -138,8 +138,7 @@ impl<T> Leash<T> {
 }
 
 impl<T: Transport<RoleServer>> Leash<T> {
-    /// Leaves word of what is cancelled, for a client that comes back after all: of a cancelled call it would hear
-    /// nothing else.
+    /// Answers what is cancelled: a client that comes back after all would wait for an answer that never comes.
     fn tell(&mut self) {
         for id in &self.cancelled {
             let data =

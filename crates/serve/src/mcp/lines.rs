@@ -79,7 +79,8 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Lines<
         if text.trim_ascii().is_empty() {
             return Ok(None);
         }
-        let message: ClientJsonRpcMessage = serde_json::from_slice(text).map_err(refusal)?;
+        let message: ClientJsonRpcMessage =
+            serde_json::from_slice(text).map_err(|error| refusal(&error))?;
         if let JsonRpcMessage::Request(request) = &message {
             self.calls.open(&request.id).map_err(|error| {
                 ErrorData::invalid_request(format!("{}: {error}", request.id), None)
@@ -143,7 +144,7 @@ where
 }
 
 /// What is said of text that is no message.
-pub(crate) fn refusal(error: serde_json::Error) -> ErrorData {
+pub(crate) fn refusal(error: &serde_json::Error) -> ErrorData {
     match error.classify() {
         Category::Data => ErrorData::invalid_request("this is no message of the protocol", None),
         Category::Syntax | Category::Eof | Category::Io => {

@@ -68,8 +68,6 @@ fn bodies_that_are_no_message_are_refused() {
         ("brackets without end", "[".repeat(100_000).as_bytes()),
         ("arguments without bottom", nested.as_bytes()),
         ("an unknown method", br#"{"jsonrpc":"2.0","id":1,"method":"skills/destroy"}"#),
-        ("an unknown tool", br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"rm"}}"#),
-        ("arguments that are a list", br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"skill_search","arguments":[]}}"#),
     ]), @"
     nothing: 400 -32700
     half of it: 400 -32700
@@ -87,8 +85,6 @@ fn bodies_that_are_no_message_are_refused() {
     brackets without end: 400 -32600
     arguments without bottom: 400 -32600
     an unknown method: 200 -32601
-    an unknown tool: 200 -32601
-    arguments that are a list: 200 -32601
     ");
 }
 

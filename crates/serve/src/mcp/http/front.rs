@@ -176,7 +176,7 @@ impl<S: ServerHandler> House<S> {
         }
         let glimpse: Glimpse = match serde_json::from_slice(&body) {
             Ok(glimpse) => glimpse,
-            Err(error) => return refused(refusal(error), None),
+            Err(error) => return refused(refusal(&error), None),
         };
         let id = match glimpse.id {
             Some(Id::Usable(id)) => Some(id),

@@ -106,6 +106,15 @@ impl Served {
         self.send("POST", headers.as_slice(), message.to_string().as_bytes())
     }
 
+    /// Posts a message of a session and does not wait for the answer.
+    pub(super) fn begin(&self, session: &str, message: &Value) -> TcpStream {
+        let mut stream = self.connect();
+        let head = self.head("POST", &[("Mcp-Session-Id", session)]);
+        let length = message.to_string().len();
+        write!(stream, "{head}Content-Length: {length}\r\n\r\n{message}").expect("a request");
+        stream
+    }
+
     /// Opens a session.
     pub(super) fn open(&self) -> String {
         let mut message = initialize();

@@ -1,0 +1,158 @@
+//! Calls that are cancelled, and clients that are suddenly gone: no process is left.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use metier_testkit::TestEnv;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use super::http::Served;
+use super::pipes::Piped;
+use super::{call, modern, processes_with, run_sleeping, wait_for};
+use crate::environment;
+
+/// What is promised for a call that is cancelled.
+const CANCELLED: Duration = Duration::from_secs(3);
+/// What a client may be away before its calls are ended, and some time for the machine.
+const AWAY: Duration = Duration::from_secs(30);
+
+fn with_skill() -> TestEnv {
+    let env = environment();
+    env.skill("project/skills", "demo", "Shows things.");
+    env
+}
+
+/// A call that runs until it is ended, seen running; its mark.
+fn running(mark: &str, start: impl FnOnce(&Value)) {
+    start(&run_sleeping(7, mark));
+    assert!(wait_for(AWAY, || !processes_with(mark).is_empty()), "it never ran");
+}
+
+fn must_end_within(patience: Duration, mark: &str) {
+    let begun = Instant::now();
+    assert!(wait_for(patience, || processes_with(mark).is_empty()), "{:?}", processes_with(mark));
+    assert!(begun.elapsed() <= patience, "{:?}", begun.elapsed());
+}
+
+/// The id of the first event of an answer, with which a client can come back.
+fn first_event(stream: &mut TcpStream) -> String {
+    let lines = BufReader::new(stream).lines().map_while(Result::ok);
+    let id = lines.into_iter().find_map(|line| line.strip_prefix("id: ").map(str::to_owned));
+    id.expect("an event").trim().to_owned()
+}
+
+fn cancellation() -> Value {
+    json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}})
+}
+
+/// A server with a session in which the skill was loaded.
+fn with_session(env: &TestEnv) -> (Served, String) {
+    let served = Served::start(env, &[]);
+    let session = served.open();
+    let loaded = served.post(Some(&session), &call(1, "skill_load", &json!({"skill": "demo"})));
+    assert_eq!(loaded.message()["id"], 1, "{loaded}");
+    (served, session)
+}
+
+#[test]
+fn a_cancelled_call_stops_its_processes_over_pipes() {
+    let env = with_skill();
+    let mut client = Piped::start(&env);
+    running("mark-cancelled-pipe", |it| client.write(it));
+    client.write(&cancellation());
+    must_end_within(CANCELLED, "mark-cancelled-pipe");
+    client.write(&super::request("after", "ping", &json!({})));
+    assert_eq!(client.read()["id"], "after", "a cancelled call has no answer");
+}
+
+#[test]
+fn a_cancelled_call_stops_its_processes_over_http() {
+    let env = with_skill();
+    let (served, session) = with_session(&env);
+    let mut stream = None;
+    running("mark-cancelled-http", |it| stream = Some(served.begin(&session, it)));
+    assert_eq!(served.post(Some(&session), &cancellation()).status, 202);
+    must_end_within(CANCELLED, "mark-cancelled-http");
+    served.must_be_well(&session);
+}
+
+#[test]
+fn the_end_of_the_input_ends_what_runs() {
+    let env = with_skill();
+    let mut client = Piped::start(&env);
+    running("mark-end-of-input", |it| client.write(it));
+    client.close_input();
+    must_end_within(AWAY, "mark-end-of-input");
+    assert!(client.child.wait().expect("its end").success());
+}
+
+#[test]
+fn a_client_that_was_killed_leaves_nothing_running() {
+    let env = with_skill();
+    let mut client = Piped::start(&env);
+    running("mark-killed-client", |it| client.write(it));
+    // What the system does with the pipes of a process that is killed.
+    client.close_both();
+    must_end_within(AWAY, "mark-killed-client");
+    client.child.wait().expect("its end");
+}
+
+#[test]
+fn a_connection_without_a_session_ends_its_call_when_it_breaks() {
+    let env = with_skill();
+    let served = Served::start(&env, &[]);
+    let mut stream = served.connect();
+    running("mark-broken", |it| {
+        let message = modern(it);
+        let name = [("MCP-Protocol-Version", super::MODERN), ("Mcp-Method", "tools/call")];
+        let head = served.head("POST", &[&name[..], &[("Mcp-Name", "skill_run")]].concat());
+        let length = message.to_string().len();
+        write!(stream, "{head}Content-Length: {length}\r\n\r\n{message}").expect("a request");
+    });
+    drop(stream);
+    must_end_within(CANCELLED, "mark-broken");
+}
+
+#[test]
+fn a_session_whose_client_is_away_for_long_has_its_calls_ended() {
+    let env = with_skill();
+    let (served, session) = with_session(&env);
+    let mut stream = None;
+    running("mark-away", |it| stream = Some(served.begin(&session, it)));
+    let event = first_event(&mut stream.take().expect("it was begun"));
+    // It may come back for the answer, so nothing happens at once.
+    std::thread::sleep(Duration::from_secs(3));
+    assert!(!processes_with("mark-away").is_empty());
+    must_end_within(AWAY, "mark-away");
+    served.must_be_well(&session);
+    let back = [("Mcp-Session-Id", session.as_str()), ("Last-Event-ID", &event)];
+    // Nothing is left for it to come back to, and it is not made to wait.
+    let reply = served.send("GET", &back, b"");
+    assert_eq!((reply.status, reply.body.trim()), (200, ""), "{reply}");
+}
+
+#[test]
+fn a_session_that_is_deleted_has_its_calls_ended() {
+    let env = with_skill();
+    let (served, session) = with_session(&env);
+    let mut stream = None;
+    running("mark-deleted", |it| stream = Some(served.begin(&session, it)));
+    assert_eq!(served.send("DELETE", &[("Mcp-Session-Id", &session)], b"").status, 202);
+    must_end_within(CANCELLED, "mark-deleted");
+}
+
+#[test]
+fn a_server_that_is_told_to_stop_ends_what_runs() {
+    let env = with_skill();
+    for (mark, signal) in [("mark-terminated", Signal::TERM), ("mark-interrupted", Signal::INT)] {
+        let (mut served, session) = with_session(&env);
+        let mut stream = None;
+        running(mark, |it| stream = Some(served.begin(&session, it)));
+        let id = Pid::from_child(&served.child);
+        kill_process(id, signal).expect("it is there");
+        must_end_within(AWAY, mark);
+        assert!(served.child.wait().expect("its end").success());
+    }
+}

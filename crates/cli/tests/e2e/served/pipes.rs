@@ -1,0 +1,66 @@
+//! A client at the other end of two pipes.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use metier_testkit::TestEnv;
+use serde_json::{Value, json};
+
+use super::{call, initialize};
+
+/// A server that was started by its client, and has loaded the skill `demo`.
+pub(super) struct Piped {
+    pub(super) child: Child,
+    input: Option<ChildStdin>,
+    output: Option<BufReader<ChildStdout>>,
+}
+
+impl Piped {
+    pub(super) fn start(env: &TestEnv) -> Self {
+        let mut command = env.command(env.binary());
+        command.args(["mcp", "--no-default-sources", "--skills-dir", "skills"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("it starts");
+        let (input, output) = (child.stdin.take(), child.stdout.take().map(BufReader::new));
+        let mut piped = Self { child, input, output };
+        piped.write(&initialize());
+        assert_eq!(piped.read()["id"], 0);
+        piped.write(&call(1, "skill_load", &json!({"skill": "demo"})));
+        assert_eq!(piped.read()["id"], 1);
+        piped
+    }
+
+    pub(super) fn write(&mut self, message: &Value) {
+        let input = self.input.as_mut().expect("it is open");
+        writeln!(input, "{message}").expect("it is read");
+    }
+
+    /// The next message that is no notification.
+    pub(super) fn read(&mut self) -> Value {
+        let output = self.output.as_mut().expect("it is open");
+        loop {
+            let mut line = String::new();
+            assert!(output.read_line(&mut line).expect("a line") > 0, "it ended early");
+            let message: Value = serde_json::from_str(&line).expect("JSON");
+            if message.get("method").is_none() {
+                return message;
+            }
+        }
+    }
+
+    pub(super) fn close_input(&mut self) {
+        self.input = None;
+    }
+
+    pub(super) fn close_both(&mut self) {
+        self.input = None;
+        self.output = None;
+    }
+}
+
+impl Drop for Piped {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _reaped = self.child.wait();
+    }
+}

@@ -140,11 +140,11 @@ pub(crate) struct SourceArgs {
     /// Search this folder too; its skills win over all others
     #[arg(long = "skills-dir", value_name = "DIR", global = true)]
     pub skills_dirs: Vec<PathBuf>,
-    /// Search only the folders given with --skills-dir
+    /// Search only what is named with --skills-dir and --mcp
     #[arg(long, global = true)]
     pub no_default_sources: bool,
-    /// Ask this server of the Model Context Protocol for skills too: a command with its arguments, or an address; all other skills win over its own
-    #[arg(long, value_name = "COMMAND|URL", global = true)]
+    /// Ask this server for skills too: a command with its arguments, or a URL; all others win over its own
+    #[arg(long, value_name = "SERVER", global = true)]
     pub mcp: Vec<String>,
     /// Use the skills of the project without asking whether it is trusted
     #[arg(long, global = true)]

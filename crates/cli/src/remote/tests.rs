@@ -109,7 +109,13 @@ fn what_breaks_the_rules_is_not_used_and_that_is_said() {
         .iter()
         .map(|it| format!("{}: {}", it.path.display(), it.message))
         .collect();
-    insta::assert_snapshot!(problems.join("\n"), @"");
+    insta::assert_snapshot!(problems.join("\n"), @"
+    one skill://x: this skill is not used: it has no files
+    one: this skill is not used: it is no object
+    one skill://ship/SKILL.md: this skill is not used: it is listed twice
+    one skill://ship/SKILL.md: this skill is not used: the file `skill://ship/../x` is not inside its folder
+    one skill://other/SKILL.md: this skill is not used: it is called `ship`, and its folder `other`
+    ");
 }
 
 #[test]

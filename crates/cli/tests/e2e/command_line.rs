@@ -12,7 +12,7 @@ fn every_command_has_help() {
         .lines()
         .filter_map(|line| line.strip_prefix("## `metier")?.strip_suffix('`'))
         .collect();
-    assert_snapshot!(commands.join(","), @", skills, skills list, skills info, skills explain, skills docs, skills search, skills catalog, skills tokens, skills lint, skills install-deps, skills new, validate, read-properties, to-prompt, trust, run, chat, sessions, sessions list, sessions show, sessions rm, sessions export, usage, approvals, approvals list, approvals add, approvals revoke, approvals check, exec, mcp, mcp install, read, artifacts, artifacts list, artifacts get, artifacts versions, artifacts rm, gc, doctor, bench, bench prompt-cache, bench token-report, demo, demo load-modes, setup, config, config show");
+    assert_snapshot!(commands.join(","), @", skills, skills list, skills info, skills explain, skills docs, skills search, skills catalog, skills tokens, skills trust, skills lint, skills install-deps, skills new, validate, read-properties, to-prompt, trust, run, chat, sessions, sessions list, sessions show, sessions rm, sessions export, usage, approvals, approvals list, approvals add, approvals revoke, approvals check, exec, mcp, mcp servers, mcp token, mcp install, read, artifacts, artifacts list, artifacts get, artifacts versions, artifacts rm, gc, doctor, bench, bench prompt-cache, bench token-report, demo, demo load-modes, setup, config, config show");
     for command in commands {
         let outcome = run(&env, &format!("{command} --help"));
         assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""), "{command}");

@@ -31,6 +31,7 @@ mod new_skill;
 mod readme;
 mod reference;
 mod reference_defects;
+mod remote;
 mod served;
 mod setup;
 mod sources;

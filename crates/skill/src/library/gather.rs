@@ -206,7 +206,7 @@ fn only_offered(server: &SkillName, count: usize) -> Problem {
     } else {
         format!("{count} skills of this server are not trusted, and not used")
     };
-    let message = format!("{skills}; look at what they are, then run `metier skills trust NAME`");
+    let message = format!("{skills}; `metier skills trust NAME` shows one and asks");
     Problem::new(Code::Untrusted, Path::new(server.as_str()), message)
 }
 

@@ -51,7 +51,7 @@ fn skills_of_other_servers_are_not_used_until_each_is_trusted() {
       not eligible, offered by the server one and not trusted: look at it with `metier skills info a`, then run `metier skills trust a`, both with the same `--mcp`
     b (remote) one skill://b/SKILL.md
       not eligible, offered by the server one and not trusted: look at it with `metier skills info b`, then run `metier skills trust b`, both with the same `--mcp`
-    M086 warning one: 2 skills of this server are not trusted, and not used; look at what they are, then run `metier skills trust NAME`
+    M086 warning one: 2 skills of this server are not trusted, and not used; `metier skills trust NAME` shows one and asks
     ");
     assert_eq!(world.build().catalog.text, "");
     assert!(world.trust.trust_remote(&world.remote[0]));
@@ -59,7 +59,7 @@ fn skills_of_other_servers_are_not_used_until_each_is_trusted() {
     a (remote) one skill://a/SKILL.md
     b (remote) one skill://b/SKILL.md
       not eligible, offered by the server one and not trusted: look at it with `metier skills info b`, then run `metier skills trust b`, both with the same `--mcp`
-    M086 warning one: a skill of this server is not trusted, and not used; look at what they are, then run `metier skills trust NAME`
+    M086 warning one: a skill of this server is not trusted, and not used; `metier skills trust NAME` shows one and asks
     ");
     insta::assert_snapshot!(world.build().catalog.text, @"
     Available skills:
@@ -139,8 +139,8 @@ fn skills_of_one_name_are_told_apart_by_server_and_path() {
       not eligible, offered by the server two and not trusted: look at it with `metier skills info two:a`, then run `metier skills trust two:a`, both with the same `--mcp`
     two:x.y.a (remote) two skill://x/y/a/SKILL.md
       not eligible, offered by the server two and not trusted: look at it with `metier skills info two:x.y.a`, then run `metier skills trust two:x.y.a`, both with the same `--mcp`
-    M086 warning one: 2 skills of this server are not trusted, and not used; look at what they are, then run `metier skills trust NAME`
-    M086 warning two: 3 skills of this server are not trusted, and not used; look at what they are, then run `metier skills trust NAME`
+    M086 warning one: 2 skills of this server are not trusted, and not used; `metier skills trust NAME` shows one and asks
+    M086 warning two: 3 skills of this server are not trusted, and not used; `metier skills trust NAME` shows one and asks
     M085 warning two other://x/y/a/SKILL.md: there is no name left for this `a`, so it is not used
     M085 warning two skill://a/SKILL.md: `a` is the name of another server's skill too; this one goes by `two:a`
     M085 warning two skill://x/y/a/SKILL.md: `a` is the name of another server's skill too; this one goes by `two:x.y.a`

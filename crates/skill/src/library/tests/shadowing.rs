@@ -57,7 +57,7 @@ fn for_one_name_the_greater_of_nine_sources_wins_and_the_others_are_reported() {
     M084 note user/skills/ship/SKILL.md: `ship` is hidden by project/skills/ship/SKILL.md (project)
     M084 note workspace/skills/ship/SKILL.md: `ship` is hidden by flag/skills/ship/SKILL.md (flag)
     M084 note bundled:ship: `ship` is hidden by managed/skills/ship/SKILL.md (managed)
-    M086 warning server: a skill of this server is not trusted, and not used; look at what they are, then run `metier skills trust NAME`
+    M086 warning server: a skill of this server is not trusted, and not used; `metier skills trust NAME` shows one and asks
     M084 note server skill://ship/SKILL.md: `ship` is hidden by extra/skills/ship/SKILL.md (extra)
     ");
 }
@@ -245,7 +245,7 @@ fn what_is_not_trusted_does_not_rename_a_plugins_skill() {
       hides server skill://ship/SKILL.md
     M086 warning project: the project is not trusted, so its skill is not used; look at what is there, then run `metier trust`
     M084 note project/skills/ship/SKILL.md: `ship` is hidden by p/skills/ship/SKILL.md (plugin)
-    M086 warning server: a skill of this server is not trusted, and not used; look at what they are, then run `metier skills trust NAME`
+    M086 warning server: a skill of this server is not trusted, and not used; `metier skills trust NAME` shows one and asks
     M084 note server skill://ship/SKILL.md: `ship` is hidden by p/skills/ship/SKILL.md (plugin)
     ");
 }
@@ -275,7 +275,7 @@ fn a_skill_of_this_machine_stands_before_a_remote_one_even_untrusted() {
       not eligible, the project is not trusted: look at its files, then run `metier trust`
       hides server skill://ship/SKILL.md
     M086 warning project: the project is not trusted, so its skill is not used; look at what is there, then run `metier trust`
-    M086 warning server: a skill of this server is not trusted, and not used; look at what they are, then run `metier skills trust NAME`
+    M086 warning server: a skill of this server is not trusted, and not used; `metier skills trust NAME` shows one and asks
     M084 note server skill://ship/SKILL.md: `ship` is hidden by project/skills/ship/SKILL.md (project)
     ");
 }

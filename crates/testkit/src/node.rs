@@ -39,7 +39,7 @@ impl Node {
     /// The Inspector, for one question.
     pub fn inspector(&self) -> Command {
         let mut command = self.script(".bin/mcp-inspector");
-        command.arg("--cli");
+        command.arg("--cli").env("MCP_INSPECTOR_SECRET_STORE", "memory");
         command
     }
 

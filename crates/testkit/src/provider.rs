@@ -173,10 +173,16 @@ fn responses(said: &Said) -> Vec<Value> {
     if !said.text.is_empty() {
         let at = items.len();
         let part = json!({ "type": "output_text", "text": said.text });
-        let item = json!({ "type": "message", "role": "assistant", "content": [part] });
+        let mut item = json!({ "type": "message", "role": "assistant", "content": [] });
+        events.push(
+            json!({ "type": "response.output_item.added", "output_index": at, "item": item }),
+        );
         events.push(
             json!({ "type": "response.output_text.delta", "output_index": at, "delta": said.text }),
         );
+        item["content"] = json!([part]);
+        events
+            .push(json!({ "type": "response.output_item.done", "output_index": at, "item": item }));
         items.push(item);
     }
     for (id, tool, arguments) in &said.calls {
@@ -194,7 +200,7 @@ fn responses(said: &Said) -> Vec<Value> {
             .push(json!({ "type": "response.output_item.done", "output_index": at, "item": item }));
         items.push(item);
     }
-    let usage = json!({ "input_tokens": 700, "output_tokens": 20 });
+    let usage = json!({ "input_tokens": 700, "output_tokens": 20, "total_tokens": 720 });
     let response =
         json!({ "id": "resp_1", "status": "completed", "output": items, "usage": usage });
     events.push(json!({ "type": "response.completed", "response": response }));

@@ -48,6 +48,28 @@ const ZIPPED: [(&str, &str); 4] = [
     ("epub", "application/epub+zip"),
 ];
 
+/// Endings of names whose content is no text, nor a document that is zipped.
+const OTHERS: [(&str, &str); 10] = [
+    ("bmp", "image/bmp"),
+    ("gif", "image/gif"),
+    ("gz", "application/gzip"),
+    ("jpeg", "image/jpeg"),
+    ("jpg", "image/jpeg"),
+    ("pdf", "application/pdf"),
+    ("png", "image/png"),
+    ("txt", "text/plain"),
+    ("webp", "image/webp"),
+    ("zip", "application/zip"),
+];
+
+/// The type that the name of a file promises, for those who list files and do not read them; none if it promises
+/// nothing.
+pub fn promised_type(name: &str) -> Option<&'static str> {
+    let ending = name.rsplit_once('.')?.1.to_ascii_lowercase();
+    let known = TEXTS.iter().chain(&ZIPPED).chain(&OTHERS);
+    known.into_iter().find(|(known, _)| *known == ending).map(|(_, mime)| *mime)
+}
+
 /// The type of a file, from its name and its beginning.
 pub fn mime_type(name: &str, beginning: &[u8]) -> &'static str {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
@@ -88,6 +110,13 @@ fn is_text(bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_promises_what_its_ending_says_and_else_nothing() {
+        let told = ["a.md", "a.PNG", "a.docx", "scripts/run", "a.b", "."].map(promised_type);
+        let markdown = Some("text/markdown");
+        assert_eq!(told, [markdown, Some("image/png"), Some(ZIPPED[0].1), None, None, None]);
+    }
 
     #[test]
     fn content_comes_before_the_name() {

@@ -195,7 +195,7 @@ fn is_letter_or_digit(character: char) -> bool {
 }
 
 /// Whether a character shows nothing of itself or changes how its neighbours show.
-pub(crate) fn is_invisible(character: char) -> bool {
+pub fn is_invisible(character: char) -> bool {
     character.is_control()
         || matches!(
             character.general_category(),

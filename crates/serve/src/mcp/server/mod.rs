@@ -1,28 +1,283 @@
-//! The server: what another agent is told, and what its calls do.
+//! The server: what another agent is told, and what its requests do.
+//!
+//! One [`Server`] answers one client, in its [`Visit`]. This file says what the server can do and passes requests on:
+//!
+//! - [`tools`] calls tools, and [`progress`] tells what commands print meanwhile;
+//! - [`resources`] has the files of skills and artifacts under an [`address`], [`extension`] the skills as wholes;
+//! - [`prompts`] has the skills that people start, with arguments from a [`hint`];
+//! - [`person`] asks whoever is at the client;
+//! - [`complete`] goes on with what a person types;
+//! - [`changes`] tells a client that something is not what it was.
+//!
+//! Whatever reads files does so where nobody else waits for it.
 
-use std::sync::Arc;
+mod address;
+mod changes;
+mod complete;
+mod extension;
+mod hint;
+mod instructions;
+mod page;
+pub mod person;
+mod progress;
+mod prompts;
+mod resources;
+mod tools;
+
+use std::sync::{Arc, Mutex, PoisonError};
 
 use metier_agent::visit::Visit;
-use rmcp::ServerHandler;
-use rmcp::model::{InitializeResult, ServerCapabilities};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
+    CustomResult, DiscoverResult, GetPromptRequestParams, GetPromptResponse, Implementation,
+    InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, SubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use rmcp::{ErrorData, ServerHandler};
+use serde_json::json;
+use tokio::task::AbortHandle;
+
+use self::changes::{Known, Subscribed, Way};
+use crate::mcp::skills::EXTENSION;
+
+pub use changes::Bell;
 
 /// Answers the requests of one client.
 #[derive(Clone, Debug)]
 pub struct Server {
     visit: Arc<Visit>,
+    bell: Bell,
+    /// What the client was told when it connected.
+    told: Arc<Mutex<Option<Known>>>,
+    subscribed: Subscribed,
+    announcing: Arc<Mutex<Announcing>>,
+}
+
+/// The task that tells of changes; it ends with the server.
+#[derive(Debug, Default)]
+struct Announcing(Option<AbortHandle>);
+
+impl Drop for Announcing {
+    fn drop(&mut self) {
+        if let Some(task) = &self.0 {
+            task.abort();
+        }
+    }
 }
 
 impl Server {
     /// A server for one client.
     pub fn new(visit: Arc<Visit>) -> Self {
-        Self { visit }
+        Self {
+            visit,
+            bell: Bell::default(),
+            told: Arc::default(),
+            subscribed: Subscribed::default(),
+            announcing: Arc::default(),
+        }
+    }
+
+    /// Listens to a bell that is rung when skills change.
+    #[must_use]
+    pub fn with_bell(self, bell: Bell) -> Self {
+        Self { bell, ..self }
+    }
+
+    /// Remembers what the client is told now.
+    fn tell(&self) {
+        let known = Known::now(&self.visit, &self.bell);
+        *self.told.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
+    }
+
+    /// What the client knows.
+    fn known(&self) -> Option<Known> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Tells a client what changes, until it is gone.
+    fn announce(&self, way: Way) -> impl Future<Output = ()> + use<> {
+        let known = self.known().unwrap_or_else(|| Known::now(&self.visit, &self.bell));
+        changes::announce(Arc::clone(&self.visit), self.bell.clone(), way, known)
+    }
+
+    /// What became of skills since the client was told of them, in words; nothing if they are the same.
+    fn news(&self) -> Option<String> {
+        let changes = self.visit.snapshot().changes_since(&self.known()?.skills);
+        (!changes.changes.is_empty()).then(|| changes.to_string().trim_end().to_owned())
+    }
+}
+
+fn cursor(request: Option<&PaginatedRequestParams>) -> Option<&str> {
+    request.and_then(|request| request.cursor.as_deref())
+}
+
+/// Refuses a cursor for a list that is never more than a page.
+fn on_one_page(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match cursor(request) {
+        Some(_) => Err(ErrorData::invalid_params("no cursor was given here: it is one page", None)),
+        None => Ok(()),
     }
 }
 
 impl ServerHandler for Server {
     fn get_info(&self) -> InitializeResult {
-        let catalog = self.visit.snapshot().catalog.text.clone();
-        InitializeResult::new(ServerCapabilities::builder().enable_tools().build())
-            .with_instructions(catalog)
+        let mut directory_read = JsonObject::new();
+        directory_read.insert("directoryRead".to_owned(), json!(true));
+        let capabilities = ServerCapabilities::builder()
+            .enable_completions()
+            .enable_extensions_with([(EXTENSION.to_owned(), directory_read)].into())
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_resources_subscribe()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .build();
+        let about = Implementation::new("metier", env!("CARGO_PKG_VERSION"))
+            .with_title("metier")
+            .with_description("A runtime for Agent Skills");
+        InitializeResult::new(capabilities)
+            .with_server_info(about)
+            .with_instructions(instructions::instructions(&self.visit.snapshot()))
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        self.tell();
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
+    }
+
+    async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        self.tell();
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, self.get_info()))
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let way = Way::Unasked(context.peer, self.subscribed.clone());
+        let task = tokio::spawn(self.announce(way)).abort_handle();
+        let mut current = self.announcing.lock().unwrap_or_else(PoisonError::into_inner);
+        *current = Announcing(Some(task));
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        on_one_page(request.as_ref())?;
+        let tools = tools::list(&self.visit, self.news().as_deref());
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let result = tools::call(&self.visit, request, &context).await;
+        self.bell.ring_for_artifacts();
+        result
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        resources::list(&self.visit, cursor(request.as_ref())).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        on_one_page(request.as_ref())?;
+        Ok(resources::templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        resources::read(&self.visit, &request.uri).await.map(ReadResourceResponse::from)
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        prompts::list(&self.visit.snapshot(), cursor(request.as_ref()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        prompts::get(&self.visit, request).await.map(GetPromptResponse::from)
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        complete::complete(&self.visit, request).await
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let CustomRequest { method, params, .. } = request;
+        extension::answer(&self.visit, &method, params).await.map(CustomResult::new)
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let state = resources::state_of(&self.visit, &request.uri).await;
+        let state = state.ok_or_else(|| resources::unknown(&request.uri, "nothing is there"))?;
+        self.subscribed.add(request.uri, state)
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscribed.remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let way = Way::asked(context.sink().clone(), &self.visit).await;
+        tokio::select! {
+            () = self.announce(way) => {}
+            () = context.cancelled() => {}
+        }
+        Ok(())
     }
 }

@@ -1,0 +1,204 @@
+//! The extension for skills: all of them with every file, one of them, and what is in a folder.
+
+use std::sync::Arc;
+
+use metier_agent::visit::Visit;
+use metier_skill::header::front_matter;
+use metier_skill::library::{Entry, Snapshot};
+use metier_skill::name::faults;
+use rmcp::ErrorData;
+use rmcp::model::{ErrorCode, Resource as Listed};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::address::{self, Address, SKILL_FILE};
+use super::page::Place;
+use super::resources;
+use crate::mcp::skills::{
+    GET, LIST, MAX_BYTES, MAX_FILES, READ_DIRECTORY, Resource, Resources, Skill,
+};
+
+/// Skills on a page; each may name 512 files.
+const PAGE: usize = 50;
+/// Things of a folder on a page.
+const FOLDER_PAGE: usize = 200;
+/// What a folder is, where others have the type of their content.
+const FOLDER: &str = "inode/directory";
+/// Where a listing says what it leaves out, and why.
+const LEFT_OUT: &str = "metier/leftOut";
+
+#[derive(Debug, Default, Deserialize)]
+struct ListParams {
+    #[serde(default)]
+    cursor: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct UriParams {
+    uri: String,
+    #[serde(default)]
+    cursor: Option<String>,
+}
+
+/// A skill that is not listed.
+#[derive(Debug, Serialize)]
+struct LeftOut {
+    name: String,
+    why: String,
+}
+
+/// Answers a request that only the extension has.
+///
+/// # Errors
+///
+/// When there is no such method, or something in the request is wrong.
+pub(super) async fn answer(
+    visit: &Arc<Visit>,
+    method: &str,
+    params: Option<Value>,
+) -> Result<Value, ErrorData> {
+    match method {
+        LIST => list(visit, read::<Option<ListParams>>(params)?.unwrap_or_default()).await,
+        GET => get(visit, &read::<UriParams>(params)?.uri).await,
+        READ_DIRECTORY => read_directory(visit, read(params)?).await,
+        other => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, other.to_owned(), None)),
+    }
+}
+
+async fn list(visit: &Arc<Visit>, params: ListParams) -> Result<Value, ErrorData> {
+    let begin = Place::of_cursor(params.cursor.as_deref())?.unwrap_or_default();
+    let skills = visit.snapshot();
+    let is_next = |entry: &&Entry| entry.is_model_visible() && entry.name.as_str() > &*begin.first;
+    let mut entries = skills.entries.iter().filter(is_next);
+    let (mut listed, mut left_out, mut last) = (Vec::new(), Vec::new(), None);
+    for entry in entries.by_ref().take(PAGE) {
+        let name = entry.name.to_string();
+        match skill_of(visit, &skills, entry).await {
+            Ok(skill) => listed.push(skill),
+            Err(why) => left_out.push(LeftOut { name: name.clone(), why }),
+        }
+        last = Some(name);
+    }
+    let mut result = complete(json!({ "skills": listed }));
+    if let Some(last) = last.filter(|_| entries.next().is_some()) {
+        result.insert("nextCursor".to_owned(), Place::behind(&last, "").cursor().into());
+    }
+    if !left_out.is_empty() {
+        result.insert("_meta".to_owned(), json!({ LEFT_OUT: left_out }));
+    }
+    Ok(Value::Object(cacheable(result)))
+}
+
+async fn get(visit: &Arc<Visit>, uri: &str) -> Result<Value, ErrorData> {
+    let unknown = |why: &str| {
+        ErrorData::invalid_params(format!("no skill is served at `{uri}`: {why}"), None)
+    };
+    let skills = visit.snapshot();
+    let address = Address::parse(uri, &skills).map_err(|error| unknown(&error.to_string()))?;
+    let Address::Skill { name, path } = address else {
+        return Err(unknown("it is the address of an artifact"));
+    };
+    if path != SKILL_FILE {
+        return Err(unknown("a skill has the address of its `SKILL.md`"));
+    }
+    let entry = skills.find(&name).filter(|entry| entry.is_model_visible());
+    let entry = entry.ok_or_else(|| unknown("there is none of this name that may be used"))?;
+    let skill = skill_of(visit, &skills, entry).await.map_err(|why| unknown(&why))?;
+    Ok(Value::Object(cacheable(complete(json!({ "skill": skill })))))
+}
+
+async fn read_directory(visit: &Arc<Visit>, params: UriParams) -> Result<Value, ErrorData> {
+    let UriParams { uri, cursor } = params;
+    let begin = Place::of_cursor(cursor.as_deref())?.unwrap_or_default();
+    let wrong = |why: &str| ErrorData::invalid_params(format!("`{uri}` is no folder: {why}"), None);
+    let skills = visit.snapshot();
+    let address = Address::parse(&uri, &skills).map_err(|error| wrong(&error.to_string()))?;
+    let Address::Skill { name, path } = address else {
+        return Err(wrong("it is the address of an artifact"));
+    };
+    let entry = skills.find(&name).filter(|entry| entry.is_model_visible());
+    let entry = entry.ok_or_else(|| wrong("there is no such skill"))?;
+    let files = resources::files(visit, entry).await.map_err(|error: String| wrong(&error))?;
+    let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
+    let folder = address::of_skill(&name, &skills);
+    let mut children: Vec<Listed> = Vec::new();
+    let mut is_folder = path.is_empty();
+    for file in &files {
+        let Some(inside) = file.path.strip_prefix(&prefix) else { continue };
+        is_folder = true;
+        match inside.split_once('/') {
+            None => children.push(resources::described(entry, &folder, file)),
+            Some((child, _)) if children.last().is_some_and(|it| it.name == child) => {}
+            Some((child, _)) => {
+                let uri = address::inside(&folder, &format!("{prefix}{child}"));
+                children.push(Listed::new(uri, child).with_mime_type(FOLDER));
+            }
+        }
+    }
+    if !is_folder {
+        return Err(wrong("nothing is in it"));
+    }
+    children.sort_by(|left, right| left.uri.cmp(&right.uri));
+    children.dedup_by(|left, right| left.uri == right.uri);
+    let mut children = children.into_iter().filter(|child| child.uri > begin.first);
+    let page: Vec<Listed> = children.by_ref().take(FOLDER_PAGE).collect();
+    let last = page.last().map(|child| Place::behind(&child.uri, "").cursor());
+    let mut result = complete(json!({ "resources": page }));
+    if let Some(last) = last.filter(|_| children.next().is_some()) {
+        result.insert("nextCursor".to_owned(), last.into());
+    }
+    Ok(Value::Object(result))
+}
+
+/// A skill with its header and every file; else why it cannot be served so.
+async fn skill_of(visit: &Arc<Visit>, skills: &Snapshot, entry: &Entry) -> Result<Skill, String> {
+    let files = resources::files(visit, entry).await?;
+    let bytes: u64 = files.iter().map(|file| file.size).sum();
+    if files.len() > MAX_FILES {
+        return Err(format!("it has {} files, and the extension allows {MAX_FILES}", files.len()));
+    }
+    if bytes > MAX_BYTES {
+        return Err(format!("it has {bytes} bytes, and the extension allows {MAX_BYTES}"));
+    }
+    let header = visit.file(entry.name.as_str(), SKILL_FILE).await;
+    let header = header.map_err(|error| error.to_string())?.bytes;
+    let header = String::from_utf8(header).map_err(|_| "its SKILL.md is not UTF-8".to_owned())?;
+    let frontmatter = front_matter(&header).map_err(|error| error.to_string())?;
+    let text =
+        |name: &str| frontmatter.get(name).and_then(Value::as_str).filter(|it| !it.is_empty());
+    let own = text("name").ok_or("its header has no name")?;
+    text("description").ok_or("its header has no description")?;
+    let folder = address::of_skill(entry.name.as_str(), skills);
+    if !address::ends_with(&folder, own) || !faults(own).is_empty() {
+        return Err(format!("`{own}`, the name in its header, cannot be the end of its address"));
+    }
+    let resources = files.iter().map(|file| Resource {
+        uri: address::inside(&folder, &file.path),
+        digest: format!("sha256:{}", file.sha256),
+        size: file.size,
+    });
+    let resources = Resources::Files(resources.collect());
+    Ok(Skill { uri: address::inside(&folder, SKILL_FILE), frontmatter, resources })
+}
+
+/// A result that says it is all there is.
+fn complete(result: Value) -> Map<String, Value> {
+    let mut object = Map::new();
+    object.insert("resultType".to_owned(), "complete".into());
+    if let Value::Object(result) = result {
+        object.extend(result);
+    }
+    object
+}
+
+/// A result that whoever asked may keep, and not take for fresh: folders change at any time, and that is told.
+fn cacheable(mut result: Map<String, Value>) -> Map<String, Value> {
+    result.insert("ttlMs".to_owned(), 0.into());
+    result.insert("cacheScope".to_owned(), "private".into());
+    result
+}
+
+fn read<T: for<'de> Deserialize<'de>>(params: Option<Value>) -> Result<T, ErrorData> {
+    let read = serde_json::from_value(params.unwrap_or_default());
+    read.map_err(|error| ErrorData::invalid_params(error.to_string(), None))
+}

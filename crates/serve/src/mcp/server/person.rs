@@ -1,0 +1,205 @@
+//! Asking the person at the client whether a command may run.
+//!
+//! A question comes up deep in a call, in a task of its own; it goes to the request that the call is answered for,
+//! because only there the protocol knows which request it belongs to. Where the protocol has sessions, the client is
+//! asked while the call waits. Where it has none, the call ends with the question, and comes again with the answer;
+//! the answer counts only if the question is still the same.
+
+use std::time::Duration;
+
+use metier_agent::host::Decision;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ClientResult, ElicitRequest, ElicitRequestParams,
+    ElicitResult, ElicitationAction, ElicitationSchema, EnumSchema, InputRequest,
+    InputRequiredResult, PrimitiveSchemaDefinition, ProtocolVersion, ServerRequest,
+};
+use rmcp::service::{PeerRequestOptions, RequestContext, RoleServer};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use tokio::sync::{mpsc, oneshot};
+
+/// How long a person is waited for.
+const PATIENCE: Duration = Duration::from_secs(600);
+/// What the answer is called.
+const FIELD: &str = "decision";
+/// What the question is called where a call comes again.
+const KEY: &str = "approval";
+/// Said where nobody could be asked.
+const REMEDY: &str = "This client could not ask a person. Somebody who wants it to run can allow it beforehand with \
+                      `metier approvals add`.";
+/// What a person can answer.
+const ONCE: &str = "once";
+const ALWAYS: &str = "always";
+const DENY: &str = "deny";
+
+tokio::task_local! {
+    /// Where questions of the call go that this task is for.
+    static QUESTIONS: mpsc::Sender<Asked>;
+}
+
+/// A question on its way.
+#[derive(Debug)]
+struct Asked {
+    text: String,
+    may_keep: bool,
+    answer: oneshot::Sender<Decision>,
+}
+
+/// Asks the person at the client whose call is being answered; none if there is nobody who could answer.
+pub async fn ask(text: String, may_keep: bool) -> Option<Decision> {
+    let questions = QUESTIONS.try_with(Clone::clone).ok()?;
+    let (answer, answered) = oneshot::channel();
+    questions.send(Asked { text, may_keep, answer }).await.ok()?;
+    answered.await.ok()
+}
+
+/// Answers the questions of one call.
+#[derive(Debug)]
+pub(super) struct Person {
+    questions: mpsc::Receiver<Asked>,
+    means: Means,
+    /// What the call ends with, because only another one can have the answer.
+    open: Option<InputRequiredResult>,
+    /// Whether somebody should have been asked, and nobody could be.
+    is_missed: bool,
+}
+
+/// How a client can be asked.
+#[derive(Debug)]
+enum Means {
+    /// Not at all.
+    None,
+    /// While the call waits.
+    Waiting,
+    /// By ending the call; this one may have an answer to the question of an earlier one.
+    Again { state: Option<String>, decision: Option<Decision> },
+}
+
+impl Person {
+    /// The person of a call, and where questions go.
+    pub(super) fn of(
+        request: &CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> (Self, Questions) {
+        let capabilities = context.client_capabilities();
+        let elicits = capabilities.and_then(|it| it.elicitation);
+        // A client that names no mode has forms: they are the older one.
+        let has_forms = elicits.is_some_and(|it| it.form.is_some() || it.url.is_none());
+        let version = context.protocol_version();
+        let is_new =
+            version.is_some_and(|it| it.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
+        let means = match (has_forms, is_new) {
+            (false, _) => Means::None,
+            (true, false) => Means::Waiting,
+            (true, true) => Means::Again {
+                state: request.request_state.clone(),
+                decision: request.input_responses.as_ref().and_then(|it| {
+                    let answer: ElicitResult = serde_json::from_value(it.get(KEY)?.clone()).ok()?;
+                    Some(decision(&answer))
+                }),
+            },
+        };
+        let (sender, questions) = mpsc::channel(1);
+        (Self { questions, means, open: None, is_missed: false }, Questions(sender))
+    }
+
+    /// Answers for as long as it is waited for.
+    pub(super) async fn answer(&mut self, context: &RequestContext<RoleServer>) {
+        while let Some(asked) = self.questions.recv().await {
+            match &mut self.means {
+                // Whoever asked knows by this that nobody answers.
+                Means::None => self.is_missed = true,
+                Means::Waiting => match elicited(&asked, context).await {
+                    Some(decision) => {
+                        let _gone = asked.answer.send(decision);
+                    }
+                    None => self.is_missed = true,
+                },
+                Means::Again { state, decision } => {
+                    let now = digest(&asked);
+                    match decision.take() {
+                        Some(decision) if state.as_ref() == Some(&now) => {
+                            let _gone = asked.answer.send(decision);
+                        }
+                        _ => self.open = Some(question(&asked, now)),
+                    }
+                }
+            }
+        }
+        std::future::pending().await
+    }
+
+    /// What the call ends with instead of its result, if a question is open.
+    pub(super) fn open(&mut self) -> Option<CallToolResponse> {
+        self.open.take().map(CallToolResponse::InputRequired)
+    }
+
+    /// What to do where nobody could be asked.
+    pub(super) fn remedy(&self) -> Option<&'static str> {
+        self.is_missed.then_some(REMEDY)
+    }
+}
+
+/// Where questions of a call go.
+#[derive(Debug)]
+pub(super) struct Questions(mpsc::Sender<Asked>);
+
+impl Questions {
+    /// Does something that may ask.
+    pub(super) async fn asked_by<T>(self, work: impl Future<Output = T>) -> T {
+        QUESTIONS.scope(self.0, work).await
+    }
+}
+
+/// Asks while the call waits.
+async fn elicited(asked: &Asked, context: &RequestContext<RoleServer>) -> Option<Decision> {
+    let request = ServerRequest::ElicitRequest(form(asked));
+    let options = PeerRequestOptions::with_timeout(PATIENCE);
+    let sent = context.peer.send_request_with_option(request, options).await.ok()?;
+    match sent.await_response().await.ok()? {
+        ClientResult::ElicitResult(answer) => Some(decision(&answer)),
+        _ => None,
+    }
+}
+
+/// What is asked when the call ends.
+fn question(asked: &Asked, state: String) -> InputRequiredResult {
+    let requests = [(KEY.to_owned(), InputRequest::Elicitation(form(asked)))].into();
+    InputRequiredResult::new(Some(requests), Some(state))
+}
+
+fn form(asked: &Asked) -> ElicitRequest {
+    let mut words = vec![(ONCE, "Allow once"), (DENY, "Deny")];
+    if asked.may_keep {
+        words.insert(1, (ALWAYS, "Allow always, exactly this"));
+    }
+    let (values, titles): (Vec<_>, Vec<_>) =
+        words.into_iter().map(|(value, title)| (value.to_owned(), title.to_owned())).unzip();
+    let schema = EnumSchema::builder(values).title("Decision");
+    let schema = schema.enum_titles(titles).expect("there are as many titles as values").build();
+    let properties =
+        [(FIELD.to_owned(), PrimitiveSchemaDefinition::Enum(schema))].into_iter().collect();
+    let schema = ElicitationSchema::new(properties).with_required(vec![FIELD.to_owned()]);
+    ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: asked.text.clone(),
+        requested_schema: schema,
+    })
+}
+
+/// What a person decided. Whatever is not a clear yes is a no.
+fn decision(answer: &ElicitResult) -> Decision {
+    let word = answer.content.as_ref().and_then(|it| it.get(FIELD)).and_then(Value::as_str);
+    match (&answer.action, word) {
+        (ElicitationAction::Accept, Some(ONCE)) => Decision::Once,
+        (ElicitationAction::Accept, Some(ALWAYS)) => Decision::Always,
+        _ => Decision::Deny,
+    }
+}
+
+/// What tells one question from another.
+fn digest(asked: &Asked) -> String {
+    let keep: &[u8] = if asked.may_keep { b"always" } else { b"once" };
+    let digest = Sha256::digest([keep, b"\0", asked.text.as_bytes()].concat());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}

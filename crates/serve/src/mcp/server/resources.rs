@@ -1,0 +1,237 @@
+//! Resources: the files of skills that a model may use, and the artifacts of the session.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use metier_agent::visit::{SkillFile, Visit, VisitError};
+use metier_skill::library::Entry;
+use metier_workspace::artifact::{ArtifactName, ArtifactRef, Listed};
+use metier_workspace::mime::promised_type;
+use rmcp::ErrorData;
+use rmcp::model::{
+    Annotations, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate, Role,
+};
+
+use super::address::{self, Address, SKILL_FILE};
+use super::page::Place;
+
+/// The template of files of skills.
+pub(super) const SKILLS: &str = "skill://{skill}/{+path}";
+/// The template of artifacts, whose names may have folders.
+pub(super) const ARTIFACTS: &str = "artifact://{+name}";
+
+/// Resources on a page.
+const PAGE: usize = 100;
+/// Where skills are in the order of resources; their names follow.
+const OF_SKILLS: &str = "1";
+/// Where artifacts are: behind all skills.
+const OF_ARTIFACTS: &str = "2";
+/// How much a model needs a `SKILL.md`, and everything else.
+const PRIORITIES: (f32, f32) = (1.0, 0.5);
+
+/// A page of resources.
+///
+/// # Errors
+///
+/// When the cursor is none, or artifacts cannot be listed.
+pub(super) async fn list(
+    visit: &Arc<Visit>,
+    cursor: Option<&str>,
+) -> Result<ListResourcesResult, ErrorData> {
+    let begin = Place::of_cursor(cursor)?.unwrap_or_default();
+    let mut page = Page { begin, items: Vec::new(), last: None, is_full: false };
+    let skills = visit.snapshot();
+    for entry in skills.entries.iter().filter(|entry| entry.is_model_visible()) {
+        let first = format!("{OF_SKILLS}{}", entry.name);
+        if first < page.begin.first || page.is_full {
+            continue;
+        }
+        // A skill that cannot be read has no files to list; whoever loads it is told why.
+        let files = files(visit, entry).await.unwrap_or_default();
+        let folder = address::of_skill(entry.name.as_str(), &skills);
+        for file in &files {
+            if page.takes(&first, &file.path) {
+                page.items.push(described(entry, &folder, file));
+            }
+        }
+    }
+    if !page.is_full {
+        let artifacts = visit.artifacts().await;
+        let mut artifacts =
+            artifacts.map_err(|it| ErrorData::internal_error(it.to_string(), None))?;
+        artifacts.sort_by(|left, right| left.name.cmp(&right.name));
+        for artifact in &artifacts {
+            if page.takes(OF_ARTIFACTS, &artifact.name) {
+                page.items.extend(described_artifact(artifact));
+            }
+        }
+    }
+    let mut result = ListResourcesResult::with_all_items(page.items);
+    result.next_cursor = page.last.filter(|_| page.is_full).map(|last| last.cursor());
+    Ok(result)
+}
+
+/// A page that is being filled.
+struct Page {
+    begin: Place,
+    items: Vec<Resource>,
+    last: Option<Place>,
+    is_full: bool,
+}
+
+impl Page {
+    /// Whether an item belongs to the page; the first that does not fits into the next.
+    fn takes(&mut self, first: &str, second: &str) -> bool {
+        let place = Place::behind(first, second);
+        if place <= self.begin || self.is_full {
+            return false;
+        }
+        if self.items.len() == PAGE {
+            self.is_full = true;
+            return false;
+        }
+        self.last = Some(place);
+        true
+    }
+}
+
+/// What addresses look like.
+pub(super) fn templates() -> ListResourceTemplatesResult {
+    let of_skill = ResourceTemplate::new(SKILLS, "skill-file")
+        .with_title("File of a skill")
+        .with_description("A file of a skill; SKILL.md has its instructions");
+    let of_artifact = ResourceTemplate::new(ARTIFACTS, "artifact")
+        .with_title("Artifact")
+        .with_description("A file that a run kept; @ and a number behind the name mean a version");
+    ListResourceTemplatesResult::with_all_items(vec![of_skill, of_artifact])
+}
+
+/// The content of a resource.
+///
+/// # Errors
+///
+/// When nothing is there, or it cannot be read.
+pub(super) async fn read(visit: &Arc<Visit>, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let skills = visit.snapshot();
+    let address = Address::parse(uri, &skills).map_err(|it| unknown(uri, &it.to_string()))?;
+    let (bytes, mime) = match address {
+        Address::Skill { name, path } => {
+            let entry = skills.find(&name).filter(|entry| entry.is_model_visible());
+            entry.ok_or_else(|| unknown(uri, "there is no such skill"))?;
+            let read = visit.file(&name, &path).await.map_err(|it| failed(uri, &it))?;
+            (read.bytes, read.mime_type.to_owned())
+        }
+        Address::Artifact(reference) => {
+            let read = visit.artifact(reference.name().as_str(), reference.version()).await;
+            let read = read.map_err(|it| failed(uri, &it))?;
+            (read.bytes, read.version.mime_type)
+        }
+    };
+    // A text is its bytes; whatever else comes is encoded.
+    let contents = match String::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => ResourceContents::text(text, uri),
+        Ok(text) => ResourceContents::blob(STANDARD.encode(text), uri),
+        Err(error) => ResourceContents::blob(STANDARD.encode(error.into_bytes()), uri),
+    };
+    Ok(ReadResourceResult::new(vec![contents.with_mime_type(mime)]))
+}
+
+/// Says why something cannot be read.
+fn failed(uri: &str, error: &VisitError) -> ErrorData {
+    match error.is_missing() {
+        true => unknown(uri, &error.to_string()),
+        false => ErrorData::internal_error(error.to_string(), None),
+    }
+}
+
+/// Says that an address leads to nothing; which code that is depends on the version.
+pub(super) fn unknown(uri: &str, why: &str) -> ErrorData {
+    let data = serde_json::json!({ "uri": uri });
+    ErrorData::resource_not_found(
+        format!("there is no resource at this address: {why}"),
+        Some(data),
+    )
+}
+
+/// The files of a skill, sorted by path.
+///
+/// # Errors
+///
+/// Here and below: why they cannot be read, in words.
+pub(super) async fn files(visit: &Visit, entry: &Entry) -> Result<Vec<SkillFile>, String> {
+    let files = visit.files(entry.name.as_str()).await;
+    files.map(|it| it.files).map_err(|error| error.to_string())
+}
+
+/// A file of a skill whose folder has an address.
+pub(super) fn described(entry: &Entry, folder: &str, file: &SkillFile) -> Resource {
+    let uri = address::inside(folder, &file.path);
+    let (instructions, others) = PRIORITIES;
+    let name = file.path.rsplit('/').next().unwrap_or(&file.path);
+    let (mut resource, priority) = match file.path.as_str() {
+        SKILL_FILE => {
+            let resource = Resource::new(uri, entry.manifest.name.as_str());
+            (resource.with_description(entry.manifest.description.clone()), instructions)
+        }
+        _ => (Resource::new(uri, name), others),
+    };
+    resource.mime_type = promised_type(name).map(str::to_owned);
+    resource.with_size(file.size).with_annotations(for_models(priority))
+}
+
+fn described_artifact(artifact: &Listed) -> Option<Resource> {
+    let name = ArtifactName::parse(&artifact.name).ok()?;
+    let newest = &artifact.newest;
+    let reference = ArtifactRef::to_newest(name.clone())
+        .unwrap_or_else(|_| ArtifactRef::to_version(name, newest.version));
+    let resource = Resource::new(address::of_artifact(&reference), artifact.name.as_str())
+        .with_description(format!("Kept by a run; its newest version is {}", newest.version))
+        .with_mime_type(newest.mime_type.as_str())
+        .with_size(newest.size);
+    Some(resource.with_annotations(Annotations::default().with_priority(PRIORITIES.1)))
+}
+
+/// Of use to a model rather than to a person.
+fn for_models(priority: f32) -> Annotations {
+    Annotations::default().with_audience(vec![Role::Assistant]).with_priority(priority)
+}
+
+/// The paths of a skill that a model may use; none if there is no such skill.
+pub(super) async fn paths(visit: &Visit, skill: &str) -> Vec<String> {
+    let skills = visit.snapshot();
+    let Some(entry) = skills.find(skill).filter(|entry| entry.is_model_visible()) else {
+        return Vec::new();
+    };
+    let files = files(visit, entry).await.unwrap_or_default();
+    files.into_iter().map(|file| file.path).collect()
+}
+
+/// The names of artifacts.
+pub(super) async fn artifact_names(visit: &Visit) -> Vec<String> {
+    versions(visit).await.into_iter().map(|(name, _)| name).collect()
+}
+
+/// The artifacts with their newest versions; none if they cannot be listed.
+pub(super) async fn versions(visit: &Visit) -> Vec<(String, u64)> {
+    let artifacts = visit.artifacts().await.unwrap_or_default();
+    artifacts.into_iter().map(|it| (it.name, it.newest.version)).collect()
+}
+
+/// What tells the state of a resource from others it may have; none if it is not there.
+pub(super) async fn state_of(visit: &Visit, uri: &str) -> Option<String> {
+    let skills = visit.snapshot();
+    match Address::parse(uri, &skills).ok()? {
+        Address::Skill { name, path } => {
+            let entry = skills.find(&name).filter(|entry| entry.is_model_visible())?;
+            let files = files(visit, entry).await.ok()?;
+            files.into_iter().find(|file| file.path == path).map(|file| file.sha256)
+        }
+        Address::Artifact(reference) => {
+            let versions = versions(visit).await;
+            let newest = versions.into_iter().find(|(name, _)| name == reference.name().as_str());
+            newest.map(|(_, version)| reference.version().unwrap_or(version).to_string())
+        }
+    }
+}

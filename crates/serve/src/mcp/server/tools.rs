@@ -1,0 +1,121 @@
+//! Tools: what they are, as the protocol has it, and calls of them.
+
+use std::sync::Arc;
+
+use metier_agent::stop;
+use metier_agent::tools::Answer;
+use metier_agent::tools::specs::name;
+use metier_agent::visit::{Effects, Visit, VisitTool};
+use rmcp::ErrorData;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject, Tool,
+    ToolAnnotations,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use serde_json::Value;
+
+use super::person::Person;
+use super::progress::Lines;
+
+/// The tools. What became of skills since the client was told of them stands where a model looks for others.
+pub(super) fn list(visit: &Visit, news: Option<&str>) -> Vec<Tool> {
+    let tools = visit.tools().into_iter().map(|mut tool| {
+        if let Some(news) = news.filter(|_| tool.spec.name == name::SEARCH) {
+            tool.spec.description.push_str(&format!("\nSince you were told of them: {news}"));
+        }
+        described(tool)
+    });
+    tools.collect()
+}
+
+/// A tool, as the protocol has it.
+fn described(tool: VisitTool) -> Tool {
+    let VisitTool { spec, title, output, effects } = tool;
+    let Effects { reads_only, destroys, is_idempotent, reaches_out } = effects;
+    let annotations = ToolAnnotations::with_title(title)
+        .read_only(reads_only)
+        .destructive(destroys)
+        .idempotent(is_idempotent)
+        .open_world(reaches_out);
+    Tool::new_with_raw(spec.name, Some(spec.description.into()), object(spec.schema))
+        .with_title(title)
+        .with_raw_output_schema(Arc::new(object(output)))
+        .with_annotations(annotations)
+}
+
+/// Does what a call asks for. Only a tool that does not exist is an error of the protocol: whatever else is wrong
+/// with a call is for the model to read.
+///
+/// # Errors
+///
+/// When there is no such tool.
+pub(super) async fn call(
+    visit: &Visit,
+    request: CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
+    refuse_unknown(visit, &request.name)?;
+    let (mut person, questions) = Person::of(&request, context);
+    let CallToolRequestParams { name, arguments, .. } = request;
+    let given = Value::Object(arguments.unwrap_or_default());
+    let (stopper, stop) = stop();
+    let lines = Lines::default();
+    let calling = questions.asked_by(visit.call(&name, &given, &stop, lines.live()));
+    let mut calling = std::pin::pin!(calling);
+    let token = context.meta.get_progress_token();
+    let telling = async {
+        match &token {
+            Some(token) => lines.tell(token, &context.peer).await,
+            None => std::future::pending().await,
+        }
+    };
+    let answer = tokio::select! {
+        answer = &mut calling => answer,
+        () = telling => calling.await,
+        () = person.answer(context) => calling.await,
+        () = context.ct.cancelled() => {
+            stopper.stop();
+            calling.await
+        }
+    };
+    if let Some(token) = &token {
+        lines.tell_rest(token, &context.peer).await;
+    }
+    if let Some(open) = person.open() {
+        return Ok(open);
+    }
+    let mut result = result_of(answer);
+    result.content.extend(person.remedy().map(ContentBlock::text));
+    Ok(result.into())
+}
+
+fn refuse_unknown(visit: &Visit, name: &str) -> Result<(), ErrorData> {
+    let tools = visit.tools();
+    if tools.iter().any(|tool| tool.spec.name == name) {
+        return Ok(());
+    }
+    let names: Vec<&str> = tools.iter().map(|tool| tool.spec.name.as_str()).collect();
+    let message = format!("there is no tool `{name}`; the tools are: {}", names.join(", "));
+    Err(ErrorData::invalid_params(message, None))
+}
+
+/// An answer, as the protocol has it.
+fn result_of(answer: Answer) -> CallToolResult {
+    let content = vec![ContentBlock::text(answer.text)];
+    let mut result = match answer.is_error {
+        true => CallToolResult::error(content),
+        false => CallToolResult::success(content),
+    };
+    // Schemas promise what an answer is; an error is in words.
+    let is_promised = !answer.is_error && answer.structured.is_object();
+    result.structured_content = is_promised.then_some(answer.structured);
+    result
+}
+
+/// A schema, which is an object.
+fn object(schema: Value) -> JsonObject {
+    match schema {
+        Value::Object(schema) => schema,
+        _ => JsonObject::new(),
+    }
+}

@@ -55,6 +55,7 @@ fn find(roots: &[Root]) -> Snapshot {
         path: &std::env::split_paths(SYSTEM_PATH).collect::<Vec<_>>(),
         env: &|_| false,
         config: &|_| false,
+        server: &|_| false,
         programs: RefCell::new(HashMap::new()),
     };
     build(&LibraryOptions {

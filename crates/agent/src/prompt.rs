@@ -194,6 +194,7 @@ mod tests {
             path: &[],
             env: &|_| false,
             config: &|_| false,
+            server: &|_| false,
             programs: RefCell::new(HashMap::new()),
         };
         let snapshot = build(&LibraryOptions {

@@ -105,11 +105,13 @@ impl Context {
         let Roots { roots, problems } = Roots::find(&self.environment, &self.settings, sources);
         let choices = self.choices(sources)?;
         let path = self.program_path();
+        let servers = self.mcp_names();
         let machine = Machine {
             os: std::env::consts::OS,
             path: &path,
             env: &|name| self.environment.variable(name).is_some(),
             config: &|name| self.settings.is_true(name),
+            server: &|name| servers.has(name),
             programs: RefCell::new(HashMap::new()),
         };
         let digests = self.digests();

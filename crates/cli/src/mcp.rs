@@ -4,11 +4,11 @@
 //! program gets a small environment and what `env` says, never the variables that metier was started with, because
 //! keys of providers are among them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use metier_agent::foreign::{AllowedTools, ToolPolicy};
+use metier_agent::foreign::{AllowedTools, ToolPolicy, is_like};
 use metier_net::{Client, ClientOptions};
 use metier_serve::mcp::client::{Peer, Way};
 use metier_serve::mcp::foreign::{ToolServer, ToolServers};
@@ -59,6 +59,25 @@ pub(crate) struct McpFault {
     pub why: String,
 }
 
+/// Servers whose tools are used, with those that are not.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct McpNames(BTreeMap<String, Vec<String>>);
+
+impl McpNames {
+    /// Whether there is a server, or a tool that is written as `server/tool` and not switched off. Whether its server
+    /// has such a tool is not known before it is asked.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        let (server, tool) = match name.split_once('/') {
+            Some((server, tool)) => (server, Some(tool)),
+            None => (name, None),
+        };
+        let is_denied =
+            |denied: &Vec<String>, tool: &str| denied.iter().any(|it| is_like(tool, it));
+        let denied = self.0.get(server);
+        denied.is_some_and(|denied| tool.is_none_or(|tool| !is_denied(denied, tool)))
+    }
+}
+
 impl Context {
     /// The servers of the settings.
     pub(crate) fn mcp_servers(&self) -> McpServers {
@@ -78,6 +97,14 @@ impl Context {
             }
         }
         found
+    }
+
+    /// Which servers and tools skills may ask for.
+    pub(crate) fn mcp_names(&self) -> McpNames {
+        let servers = self.mcp_servers().servers.into_iter().filter(|server| server.has_tools);
+        let denied = |name: &str| self.settings.list(&setting(name, "deny")).to_vec();
+        let names = servers.map(|server| (server.peer.name.clone(), denied(&server.peer.name)));
+        McpNames(names.collect())
     }
 
     /// Whether the person's own file has something of a server. What a project takes away from one that is not

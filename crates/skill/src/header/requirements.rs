@@ -52,6 +52,10 @@ pub struct Requirements {
     pub env: Vec<String>,
     /// Settings that must be true.
     pub config: Vec<String>,
+    /// Other servers that must be there.
+    pub servers: Vec<String>,
+    /// Tools of other servers that must not be switched off, as `server/tool`.
+    pub tools: Vec<String>,
     /// Ways to get the programs.
     pub install: Vec<InstallOption>,
     /// Ways that are not offered, and why.
@@ -155,6 +159,8 @@ impl Reader<'_> {
             requirements.any_bins = list(&requires, "anyBins")?;
             requirements.env = list(&requires, "env")?;
             requirements.config = list(&requires, "config")?;
+            requirements.servers = list(&requires, "mcp")?;
+            requirements.tools = tools(&requires)?;
             self.note_unknown(&requires);
         }
         Ok(requirements)
@@ -168,14 +174,14 @@ impl Reader<'_> {
     fn note_unknown(&mut self, requires: &Entries) {
         for (key, _) in requires {
             let name = key.as_text();
-            if !["bins", "anyBins", "env", "config"].contains(&&*name) {
+            if !["bins", "anyBins", "env", "config", "mcp", "tools"].contains(&&*name) {
                 self.diagnostics.push(
                     Diagnostic::new(
                         Code::UnknownField,
                         key.span,
                         format!("`requires.{name}` is not a requirement that can be checked"),
                     )
-                    .help("the requirements are `bins`, `anyBins`, `env` and `config`"),
+                    .help("the requirements are `bins`, `anyBins`, `env`, `config`, `mcp` and `tools`"),
                 );
             }
         }
@@ -235,6 +241,20 @@ pub(super) fn list(entries: &Entries, name: &str) -> Read<Vec<String>> {
         .filter(|word| !word.is_empty())
         .map(Into::into)
         .collect())
+}
+
+/// Tools of other servers, each with its server.
+fn tools(requires: &Entries) -> Read<Vec<String>> {
+    let tools = list(requires, "tools")?;
+    let is_whole = |tool: &String| {
+        tool.split_once('/').is_some_and(|(server, tool)| !server.is_empty() && !tool.is_empty())
+    };
+    match (tools.iter().all(is_whole), get(requires, "tools")) {
+        (false, Some(node)) => {
+            Err(unreadable(node, "`tools` has an entry that is not `server/tool`"))
+        }
+        _ => Ok(tools),
+    }
 }
 
 /// JSON as a tree whose every part stands where the text stands.

@@ -24,6 +24,8 @@ pub struct Machine<'a> {
     pub env: &'a dyn Fn(&str) -> bool,
     /// Whether a setting, by its dotted name, is true.
     pub config: &'a dyn Fn(&str) -> bool,
+    /// Whether there is another server, by its name, or a tool of one, as `server/tool`.
+    pub server: &'a dyn Fn(&str) -> bool,
     /// Programs that were looked for before.
     pub programs: RefCell<HashMap<String, bool>>,
 }
@@ -97,6 +99,16 @@ pub enum Block {
         /// Which.
         key: String,
     },
+    /// Another server is not there.
+    Server {
+        /// What it is called.
+        name: String,
+    },
+    /// A tool of another server is switched off.
+    Tool {
+        /// Which, as `server/tool`.
+        name: String,
+    },
     /// A program is not there.
     Bin {
         /// Which.
@@ -129,6 +141,9 @@ pub struct Missing {
     pub config: Vec<String>,
     /// Systems it would work on.
     pub os: Vec<String>,
+    /// Other servers, and tools of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mcp: Vec<String>,
 }
 
 impl Verdict {
@@ -160,6 +175,7 @@ impl Verdict {
                 Block::Env { name } => missing.env.push(name.clone()),
                 Block::Config { key } => missing.config.push(key.clone()),
                 Block::Os { wanted } => missing.os.clone_from(wanted),
+                Block::Server { name } | Block::Tool { name } => missing.mcp.push(name.clone()),
                 _ => {}
             }
         }
@@ -195,6 +211,8 @@ impl fmt::Display for Block {
             Self::Os { wanted } => write!(formatter, "needs {}", wanted.join(" or ")),
             Self::Env { name } => write!(formatter, "needs the variable {name}"),
             Self::Config { key } => write!(formatter, "needs the setting {key}"),
+            Self::Server { name } => write!(formatter, "needs the MCP server {name}"),
+            Self::Tool { name } => write!(formatter, "needs the tool {name} of an MCP server"),
             Self::Bin { name } => write!(formatter, "needs the program {name}"),
             Self::AnyBin { names } => {
                 write!(formatter, "needs one of the programs {}", names.join(", "))
@@ -229,6 +247,13 @@ impl Block {
                 _ => format!("set {name}, or `skills.entries.{key}.env.{name}`"),
             },
             Self::Config { key } => format!("set `{key}`"),
+            Self::Server { name } => {
+                format!("describe it in your configuration, as `[mcp.servers.{}]`", toml_key(name))
+            }
+            Self::Tool { name } => {
+                let server = toml_key(name.split('/').next().unwrap_or_default());
+                format!("look at `mcp.servers.{server}.tools` and `mcp.servers.{server}.deny`")
+            }
             Self::Bin { name: program } => {
                 install_hint(name, requirements?, std::slice::from_ref(program))
             }
@@ -335,6 +360,19 @@ impl Machine<'_> {
         }
         for key in requirements.config.iter().filter(|key| !(self.config)(key)) {
             unmet.push(Block::Config { key: key.clone() });
+        }
+        for name in requirements.servers.iter().filter(|name| !(self.server)(name)) {
+            unmet.push(Block::Server { name: name.clone() });
+        }
+        for name in requirements.tools.iter().filter(|name| !(self.server)(name)) {
+            let server = name.split('/').next().unwrap_or_default();
+            let block = match (self.server)(server) {
+                true => Block::Tool { name: name.clone() },
+                false => Block::Server { name: server.to_owned() },
+            };
+            if !unmet.contains(&block) {
+                unmet.push(block);
+            }
         }
         for name in requirements.bins.iter().filter(|name| !self.has_program(name)) {
             unmet.push(Block::Bin { name: name.clone() });

@@ -112,6 +112,8 @@ fn page(entry: &Entry, tree: &Tree, digest: &str, width: usize) -> String {
             ("one of", &requirements.any_bins),
             ("variables", &requirements.env),
             ("settings", &requirements.config),
+            ("servers", &requirements.servers),
+            ("tools", &requirements.tools),
         ] {
             if !list.is_empty() {
                 line(name, plain(&list.join(", ")));

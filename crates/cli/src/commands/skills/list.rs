@@ -183,7 +183,9 @@ pub(super) fn status(entry: &Entry) -> (anstyle::Style, String) {
         Block::Os { wanted } => format!("needs {}", wanted.join("/")),
         Block::Env { name } => format!("needs ${name}"),
         Block::Config { key } => format!("needs {key}"),
-        Block::Bin { name } => format!("needs {name}"),
+        Block::Bin { name } | Block::Server { name } | Block::Tool { name } => {
+            format!("needs {name}")
+        }
         Block::AnyBin { names } => format!("needs {}", names.join("/")),
     };
     let text = if more > 0 { format!("{text} +{more}") } else { text };

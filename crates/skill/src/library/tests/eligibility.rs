@@ -75,8 +75,36 @@ fn everything_in_the_way_is_listed_in_the_order_it_is_checked() {
             env: strings(&["TOKEN", "OTHER"]),
             config: strings(&["tools.web"]),
             os: strings(&["darwin", "win32"]),
+            mcp: Vec::new(),
         }
     );
+}
+
+#[test]
+fn a_skill_that_names_a_server_or_a_tool_needs_it() {
+    let outcome = |servers: &[&'static str]| {
+        let requires = "requires: { mcp: [git], tools: [git/log, web/fetch, web/post] }";
+        let mut world = ship(requires);
+        world.servers = servers.to_vec();
+        world.outcome()
+    };
+    insta::assert_snapshot!(outcome(&[]), @"
+    ship (user) user/ship/SKILL.md
+      not eligible, needs the MCP server git: describe it in your configuration, as `[mcp.servers.git]`
+      not eligible, needs the MCP server web: describe it in your configuration, as `[mcp.servers.web]`
+    ");
+    insta::assert_snapshot!(outcome(&["git", "git/log", "web", "web/fetch"]), @"
+    ship (user) user/ship/SKILL.md
+      not eligible, needs the tool web/post of an MCP server: look at `mcp.servers.web.tools` and `mcp.servers.web.deny`
+    ");
+    insta::assert_snapshot!(outcome(&["git", "git/log", "web", "web/fetch", "web/post"]), @"ship (user) user/ship/SKILL.md");
+    let mut world = ship("requires: { tools: [git] }");
+    world.servers = vec!["git"];
+    insta::assert_snapshot!(world.outcome(), @"
+    ship (user) user/ship/SKILL.md
+      not eligible, requirements cannot be read: `tools` has an entry that is not `server/tool`: run `metier skills lint` on it
+    M045 error user/ship/SKILL.md: what the skill requires cannot be read: `tools` has an entry that is not `server/tool`
+    ");
 }
 
 #[test]

@@ -29,6 +29,7 @@ struct World {
     os: &'static str,
     variables: Vec<&'static str>,
     settings: Vec<&'static str>,
+    servers: Vec<&'static str>,
     path: Vec<PathBuf>,
     trust: TrustStore,
     trust_all: bool,
@@ -46,6 +47,7 @@ impl World {
             os: "linux",
             variables: Vec::new(),
             settings: Vec::new(),
+            servers: Vec::new(),
             path: Vec::new(),
             trust: TrustStore::default(),
             trust_all: false,
@@ -75,6 +77,7 @@ impl World {
     fn build(&self) -> Snapshot {
         let env = |name: &str| self.variables.contains(&name);
         let config = |name: &str| self.settings.contains(&name);
+        let server = |name: &str| self.servers.contains(&name);
         let digests = DigestCache::in_memory();
         let trust = match self.trust_all {
             true => TrustPolicy::All,
@@ -92,6 +95,7 @@ impl World {
                 path: &self.path,
                 env: &env,
                 config: &config,
+                server: &server,
                 programs: Default::default(),
             },
             trust,

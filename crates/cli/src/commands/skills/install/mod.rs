@@ -68,7 +68,12 @@ fn usable(entry: &Entry) -> Result<&Requirements, Failure> {
     let may_be_missing = |block: &&Block| {
         matches!(
             block,
-            Block::Bin { .. } | Block::AnyBin { .. } | Block::Env { .. } | Block::Config { .. }
+            Block::Bin { .. }
+                | Block::AnyBin { .. }
+                | Block::Env { .. }
+                | Block::Config { .. }
+                | Block::Server { .. }
+                | Block::Tool { .. }
         )
     };
     if let Some(block) = entry.verdict.blocks.iter().find(|block| !may_be_missing(block)) {

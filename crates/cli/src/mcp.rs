@@ -277,3 +277,6 @@ fn is_variable(text: &str) -> bool {
         && text.chars().all(is_part)
         && !text.starts_with(|it: char| it.is_ascii_digit())
 }
+
+#[cfg(test)]
+mod tests;

@@ -98,6 +98,7 @@ impl Foreign for ToolServers {
                         schema: tool.schema,
                     });
                     listing.tools.extend(definitions);
+                    let left_out = left_out.iter().map(|why| format!("of `{server}`: {why}"));
                     listing.problems.extend(left_out);
                 }
                 Err(error) => listing.problems.push(words(&error)),

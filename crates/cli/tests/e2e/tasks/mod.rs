@@ -10,6 +10,7 @@ mod databases;
 mod demo;
 mod errors;
 mod flows;
+mod foreign;
 mod host;
 mod measured;
 mod prefix;

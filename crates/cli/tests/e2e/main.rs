@@ -20,6 +20,7 @@ mod filters;
 mod full_disk;
 mod grants;
 mod install_deps;
+mod interop;
 mod killed;
 mod lint;
 mod lint_fix;

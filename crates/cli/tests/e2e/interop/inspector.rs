@@ -65,7 +65,8 @@ impl Inspector<'_> {
         let kept = call("artifact_read", &["name=out/profile.md"]);
         assert!(kept.to_string().contains("amount"), "{kept}");
         let names = listed["tools"].as_array().expect("a list").iter();
-        let mut names = names.map(|tool| tool["name"].as_str().unwrap()).collect::<Vec<_>>();
+        let mut names =
+            names.map(|tool| tool["name"].as_str().expect("a name")).collect::<Vec<_>>();
         names.sort_unstable();
         called.sort_unstable();
         assert_eq!(names, called, "every tool is called");

@@ -42,6 +42,7 @@ pub(crate) fn agent(folder: &Path, store: Arc<dyn SessionStore>) -> Result<Agent
         programs: Arc::new(Interactive::new(runner.clone(), InteractiveOptions::default())),
         runner,
         host: None,
+        foreign: None,
         settings: AgentSettings::default(),
     })
 }

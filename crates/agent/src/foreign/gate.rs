@@ -87,14 +87,14 @@ impl ForeignGate<'_> {
         if let Err(error) = shown_text(&arguments) {
             return Ok(Err(refusal(&format!("its arguments: {error}; and {reason}"))));
         }
-        let question = Question::Tool(ToolQuestion {
+        let question = Question::Tool(Box::new(ToolQuestion {
             agent: self.agent.to_owned(),
             tool: wanted.tool.clone(),
             arguments,
             reason: reason.clone(),
             // Where every call is asked about, nothing is allowed for good.
             offer: allowed_by.is_none().then(|| wanted.tool.clone()),
-        });
+        }));
         let event = asked(&question, call);
         let id = event.id();
         thread.append(vec![event]).await?;

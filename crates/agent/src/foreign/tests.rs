@@ -119,14 +119,14 @@ fn a_schema_is_one_for_an_object_whatever_it_was() {
         schema(json!({ "type": "string" })),
         schema(json!({
             "type": "object",
-            "properties": { "q": { "description": "a\u{1b}[1m\nb", "enum": ["\u{200b}"] } },
+            "properties": { "q": { "description": "a\u{1b}[1m\nb", "enum": ["\u{1b}"] } },
         })),
     ];
     insta::assert_snapshot!(shown.join("\n"), @r#"
     {"type":"object","properties":{}}
     {"type":"object","properties":{}}
     {"type":"object","properties":{}}
-    {"type":"object","properties":{"q":{"description":"a[1m b","enum":["​"]}}}
+    {"type":"object","properties":{"q":{"description":"a[1m b","enum":["\u001b"]}}}
     "#);
 }
 

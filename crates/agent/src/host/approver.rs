@@ -68,7 +68,7 @@ pub enum Question {
     /// Whether a command may run on the host.
     Command(Box<CommandQuestion>),
     /// Whether a tool of another server may be called.
-    Tool(ToolQuestion),
+    Tool(Box<ToolQuestion>),
 }
 
 /// Whether a tool of another server may be called.

@@ -45,6 +45,8 @@ fn wrong_calls() -> Result<(), Failed> {
     Bench::new().talk(OLD, async |client| {
         let unknown = call(client, "skill_destroy", json!({})).await;
         assert_eq!(unknown["code"], -32602, "{unknown}");
+        let list = client.ask("tools/call", json!({ "name": "skill_load", "arguments": [] })).await;
+        assert_eq!(list["code"], -32602, "{list}");
         for (tool, arguments) in [
             ("skill_load", json!({ "skill": "pfd" })),
             ("skill_load", json!({})),

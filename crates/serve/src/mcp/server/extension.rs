@@ -27,6 +27,20 @@ const FOLDER: &str = "inode/directory";
 /// Where a listing says what it leaves out, and why.
 const LEFT_OUT: &str = "metier/leftOut";
 
+/// Methods of the protocol itself that are answered here.
+const STANDARD: [&str; 10] = [
+    "completion/complete",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/templates/list",
+    "resources/unsubscribe",
+    "tools/call",
+    "tools/list",
+];
+
 #[derive(Debug, Default, Deserialize)]
 struct ListParams {
     #[serde(default)]
@@ -61,6 +75,11 @@ pub(super) async fn answer(
         LIST => list(visit, read::<Option<ListParams>>(params)?.unwrap_or_default()).await,
         GET => get(visit, &read::<UriParams>(params)?.uri).await,
         READ_DIRECTORY => read_directory(visit, read(params)?).await,
+        // The crate of the protocol gives on what it knows by name and cannot read.
+        known if STANDARD.contains(&known) => {
+            let message = format!("the parameters of `{known}` are wrong");
+            Err(ErrorData::invalid_params(message, None))
+        }
         other => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, other.to_owned(), None)),
     }
 }

@@ -70,7 +70,9 @@ impl Context {
             approver: Arc::<Overseer>::clone(&overseer),
         });
         let host = match &executor {
-            Executor::Local(LocalExecutor::Host) => Some(self.host(wanted, overseer)?),
+            Executor::Local(LocalExecutor::Host) => {
+                Some(self.host(&wanted.sources.agent, overseer)?)
+            }
             _ => {
                 if wanted.yes_to.iter().any(|it| !it.starts_with(mcp::NAMED)) {
                     let text = "`--yes-to` is about commands on the host; add `--executor host`";
@@ -129,8 +131,12 @@ impl Context {
     }
 
     /// What commands on this machine depend on.
-    fn host(&self, wanted: &AgentArgs, approver: Arc<Overseer>) -> Result<Host, Failure> {
-        let folder = roots::workspace(&self.environment, &self.settings, &wanted.sources.agent);
+    ///
+    /// # Errors
+    ///
+    /// When the agent has no folder.
+    pub(crate) fn host(&self, agent: &str, approver: Arc<Overseer>) -> Result<Host, Failure> {
+        let folder = roots::workspace(&self.environment, &self.settings, agent);
         DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(|error| {
             Failure::new(format!(
                 "the agent's folder `{}` cannot be made: {error}",

@@ -21,6 +21,7 @@ mod roots;
 mod runs;
 mod sessions;
 mod settings;
+mod sheet;
 mod telemetry;
 
 use std::process::ExitCode;

@@ -9,10 +9,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use async_trait::async_trait;
 use metier_agent::foreign::{AllowedTools, PinnedTool, ToolPolicy};
 use metier_agent::host::{
-    Approver, CommandQuestion, Decision, Question, ToolQuestion, rule_of, rule_of_tool,
-    take_decisions, take_tool_decisions,
+    Approver, Decision, Question, rule_of, rule_of_tool, take_decisions, take_tool_decisions,
 };
-use metier_approval::{Entry, Pinned, Policy, Shown, shown, shown_text};
+use metier_approval::{Entry, Pinned, Policy};
+use metier_serve::mcp::server::person;
 use metier_session::{DecisionStore, SqliteStore};
 use metier_skill::library::Snapshot;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -21,16 +21,13 @@ use rustix::termios::{QueueSelector, tcflush};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::mcp;
-use crate::output::{Output, plain, style, styled};
+use crate::output::Output;
+use crate::sheet::Sheet;
 
 /// How entries are known that hold for this run of the program; a number follows.
 const YES_TO: &str = "yes-to";
 /// How often is looked whether an answer is still wanted, in nanoseconds.
 const LOOK: i64 = 100_000_000;
-/// What is said where something is masked.
-const MASKED: &str = "what looks like a secret is masked here, and not when it runs";
-/// What is said where something is written out.
-const ESCAPED: &str = "characters that cannot be seen are written as \\u{…}";
 /// Longest answer that is read, in bytes.
 const MAX_ANSWER: usize = 64;
 
@@ -43,8 +40,8 @@ pub(crate) struct Overseer {
     entries: Vec<Entry>,
     /// Tools of other servers that were.
     tools: Vec<AllowedTools>,
-    /// Whether there is a person at a terminal, whom nobody else reads from.
-    can_ask: bool,
+    /// Who can be asked.
+    asking: Asking,
 }
 
 /// Whether a person can be asked.
@@ -52,6 +49,8 @@ pub(crate) struct Overseer {
 pub(crate) enum Asking {
     /// If there is a terminal.
     AtTerminal,
+    /// Through the client whose call wants to run the command, if it can.
+    AtClient,
     /// Somebody else reads what is typed, or nobody does.
     Never,
 }
@@ -97,8 +96,9 @@ impl Overseer {
             entries.push(entry);
         }
         let is_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
-        let can_ask = asking == Asking::AtTerminal && is_terminal;
-        Ok(Self { context: context.clone(), decisions, entries, tools, can_ask })
+        let is_alone = asking == Asking::AtTerminal && !is_terminal;
+        let asking = if is_alone { Asking::Never } else { asking };
+        Ok(Self { context: context.clone(), decisions, entries, tools, asking })
     }
 }
 
@@ -117,19 +117,13 @@ impl Approver for Overseer {
     }
 
     async fn ask(&self, question: &Question) -> Option<Decision> {
-        if !self.can_ask {
-            return None;
+        let sheet = Sheet::of(question)?;
+        let may_keep = sheet.may_keep;
+        match self.asking {
+            Asking::Never => return None,
+            Asking::AtClient => return person::ask(sheet.in_words(), may_keep).await,
+            Asking::AtTerminal => sheet.print(self.context.output),
         }
-        let may_keep = match question {
-            Question::Command(question) => {
-                self.show(question)?;
-                question.offer.is_some()
-            }
-            Question::Tool(question) => {
-                self.show_tool(question)?;
-                question.offer.is_some()
-            }
-        };
         let is_unwanted = Arc::new(AtomicBool::new(false));
         // Whoever stops waiting takes no answer away from whoever reads next.
         let guard = Unwanted { is_unwanted: Arc::clone(&is_unwanted), output: self.context.output };
@@ -177,84 +171,6 @@ impl Approver for Overseer {
         }
         Ok(true)
     }
-}
-
-impl Overseer {
-    /// Shows a question; nothing if it is too long to be decided about.
-    fn show(&self, question: &CommandQuestion) -> Option<()> {
-        let of = match &question.plan {
-            Some(plan) => shown(plan),
-            None => shown_text(&question.command),
-        };
-        let Shown { lines, directory, programs, mut is_masked, mut is_escaped } = of.ok()?;
-        let mut rows: Vec<(&str, String)> = lines.into_iter().map(|line| ("run", line)).collect();
-        rows.push(("in", directory.unwrap_or_else(|| question.directory.clone())));
-        let variables = question.variables.iter().map(|(name, it)| format!("{name}={it}"));
-        let variables: Vec<_> = variables.map(|text| ("with", text)).collect();
-        let given = question.stdin.iter().map(|text| ("reads", text.clone()));
-        for (name, text) in variables.into_iter().chain(given) {
-            let shown = shown_text(&text).ok()?;
-            is_masked |= shown.is_masked;
-            is_escaped |= shown.is_escaped;
-            rows.extend(shown.lines.into_iter().map(|line| (name, line)));
-        }
-        rows.extend(programs.into_iter().map(|program| ("file", program)));
-        let by_shell = "a shell reads it anew: what it does cannot be told in advance";
-        let notes = [
-            (question.plan.is_none(), by_shell),
-            (question.is_talked_to, "the model can type into it while it runs"),
-            (is_masked, MASKED),
-            (is_escaped, ESCAPED),
-        ];
-        let notes = notes.into_iter().filter(|(is_so, _)| *is_so);
-        rows.extend(notes.map(|(_, text)| ("note", text.to_owned())));
-        rows.push(("why", question.reason.clone()));
-        let kept = question.offer.iter().flatten();
-        rows.extend(kept.map(|it| ("[a]", format!("keeps {}", kept_words(&question.agent, it)))));
-        let heading = format!("may `{}` run this on your machine?", plain(&question.tool));
-        self.print(&heading, &rows);
-        Some(())
-    }
-
-    /// The same for a tool of another server.
-    fn show_tool(&self, question: &ToolQuestion) -> Option<()> {
-        let PinnedTool { server, tool, .. } = &question.tool;
-        let Shown { lines, is_masked, is_escaped, .. } = shown_text(&question.arguments).ok()?;
-        let mut rows = vec![("call", safe_line(tool)?)];
-        rows.extend(lines.into_iter().map(|line| ("with", line)));
-        let notes = [(is_masked, MASKED), (is_escaped, ESCAPED)];
-        let notes = notes.into_iter().filter(|(is_so, _)| *is_so);
-        rows.extend(notes.map(|(_, text)| ("note", text.to_owned())));
-        rows.push(("why", question.reason.clone()));
-        rows.extend(question.offer.iter().map(|_| {
-            let agent = &question.agent;
-            let text = format!("keeps that for agent {agent}, with any arguments, as long as the server describes the tool as it does now");
-            ("[a]", text)
-        }));
-        self.print(&format!("may this tool of the server `{server}` be called?"), &rows);
-        Some(())
-    }
-
-    fn print(&self, heading: &str, rows: &[(&str, String)]) {
-        let output = &self.context.output;
-        output.insist(&styled(style::HEADING, heading));
-        for (name, text) in rows {
-            output.row(style::DIM, &format!("  {name:<6}"), text);
-        }
-    }
-}
-
-/// A name that a stranger chose, with nothing hidden.
-fn safe_line(text: &str) -> Option<String> {
-    shown_text(text).ok().map(|shown| shown.lines.join("\\n"))
-}
-
-/// What would be kept, in words.
-fn kept_words(agent: &str, pinned: &Pinned) -> String {
-    let text = shown_text(&pinned.command.to_string()).map(|it| it.lines.join(" "));
-    let (program, folder) = (pinned.program.display(), pinned.directory.display());
-    let text = text.unwrap_or_default();
-    format!("`{text}` for agent {agent}, in {folder}, as long as {program} is not changed")
 }
 
 /// Waits for an answer that can be understood; none if nobody waits for it any more.

@@ -27,6 +27,7 @@ mod lint_fix;
 mod lint_formats;
 mod list;
 mod live;
+mod mcp;
 mod mcp_install;
 mod new_skill;
 mod readme;

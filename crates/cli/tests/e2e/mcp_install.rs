@@ -80,7 +80,7 @@ fn what_is_written_is_what_a_client_starts_and_it_answers() {
     let mut command = env.command(entry["command"].as_str().expect("a program"));
     command.args(words).current_dir(env.root());
     let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"#;
-    let answer = env.finish(command, &format!("{hello}\n"));
+    let answer = env.finish(command, format!("{hello}\n"));
     assert!(answer.stdout.contains("\"id\":1"), "{answer}");
     assert!(answer.stdout.contains("\"result\""), "{answer}");
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use metier_agent::visit::{Visit, Visits};
 use metier_serve::mcp::Server;
 use metier_serve::mcp::http::{self, Guest, Options, PATH};
+use metier_serve::mcp::server::Bell;
 use metier_workspace::SessionKey;
 use tokio::net::TcpListener;
 
@@ -49,7 +50,7 @@ pub(super) async fn serve(
         hosts: arguments.allow_host.clone(),
         origins: arguments.allow_origin.clone(),
     };
-    let make = move |guest| Server::new(visitors.visit(guest));
+    let make = move |guest| Server::new(visitors.visit(guest)).with_bell(visitors.bell.clone());
     Ok(http::serve(listener, options, make, told_to_stop()?).await?)
 }
 
@@ -59,11 +60,13 @@ pub(super) struct Visitors {
     /// The workspace of requests without a session, for the first token.
     key: SessionKey,
     passing: Mutex<BTreeMap<usize, Arc<Visit>>>,
+    /// Rung when skills change.
+    bell: Bell,
 }
 
 impl Visitors {
-    pub(super) fn new(visits: Arc<Visits>, key: SessionKey) -> Self {
-        Self { visits, key, passing: Mutex::default() }
+    pub(super) fn new(visits: Arc<Visits>, key: SessionKey, bell: Bell) -> Self {
+        Self { visits, key, passing: Mutex::default(), bell }
     }
 
     fn visit(&self, guest: Guest) -> Arc<Visit> {

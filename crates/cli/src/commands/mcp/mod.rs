@@ -8,9 +8,11 @@ mod token;
 use std::sync::Arc;
 use std::time::Duration;
 
-use metier_agent::AgentSettings;
 use metier_agent::visit::{Visit, Visits};
+use metier_agent::{AgentSettings, Library};
+use metier_serve::mcp::server::Bell;
 use metier_serve::mcp::{Server, stdio};
+use metier_session::SessionStore;
 use metier_workspace::Runner;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -18,6 +20,7 @@ use crate::args::{McpArgs, McpCommand, ServeArgs};
 use crate::context::Context;
 use crate::failure::{Failure, OK};
 use crate::library::Skills;
+use crate::overseer::{Asking, Overseer};
 use crate::runs::{key_of, new_session};
 
 /// How long what runs may take to end when serving has.
@@ -37,19 +40,23 @@ pub(super) fn run(arguments: &McpArgs, context: &Context) -> Result<u8, Failure>
 
 fn serve(arguments: &ServeArgs, context: &Context) -> Result<u8, Failure> {
     let skills = Arc::new(Skills::find(context, &arguments.sources)?);
+    context.report(&skills.snapshot().problems);
+    let bell = Bell::default();
+    let ringing = bell.clone();
+    let _watching = skills.watch(&arguments.sources, move || ringing.ring_for_skills());
     let key = match &arguments.session {
         Some(session) => context.workspace_key(session)?,
         None => key_of(&new_session()),
     };
-    let visits = Arc::new(visits(arguments, context, skills)?);
+    let visits = Arc::new(visits(arguments, context, Arc::clone(&skills))?);
     let serving = async {
         match arguments.http.address {
             None => {
-                let server = Server::new(Arc::new(Visit::new(visits, key)));
+                let server = Server::new(Arc::new(Visit::new(visits, key))).with_bell(bell);
                 Ok(stdio::serve(server, told_to_stop()?).await?)
             }
             Some(address) => {
-                let visitors = http::Visitors::new(visits, key);
+                let visitors = http::Visitors::new(visits, key, bell);
                 http::serve(address, &arguments.http, context, visitors).await
             }
         }
@@ -58,6 +65,7 @@ fn serve(arguments: &ServeArgs, context: &Context) -> Result<u8, Failure> {
     let served = runtime.block_on(serving);
     // Somebody may still be reading from a standard input that never ends.
     runtime.shutdown_timeout(LAST_WORDS);
+    skills.save();
     served.map(|()| OK)
 }
 
@@ -84,16 +92,24 @@ fn visits(
     library: Arc<Skills>,
 ) -> Result<Visits, Failure> {
     let usual = AgentSettings::default().prompt.layout.max_body_tokens;
+    let executor = context.model_executor(arguments.executor)?;
+    let (mut sessions, mut host): (Option<Arc<dyn SessionStore>>, _) = (None, None);
+    if executor.sees_host() {
+        let store = Arc::new(context.sessions()?);
+        let overseer = Overseer::new(context, Arc::clone(&store), &[], Asking::AtClient)?;
+        host = Some(context.host(&arguments.sources.agent, Arc::new(overseer))?);
+        sessions = Some(store);
+    }
     Ok(Visits {
         agent: arguments.sources.agent.clone(),
         library,
-        sessions: None,
+        sessions,
         runner: Runner {
             workspaces: context.workspaces()?,
             artifacts: Arc::new(context.artifacts()?),
-            executor: context.model_executor(arguments.executor)?,
+            executor,
         },
-        host: None,
+        host,
         restriction: context.restriction(),
         load_before_run: context.settings.switch("skills.load_before_run"),
         max_body_tokens: context.settings.count("skills.max_body_tokens").unwrap_or(usual),

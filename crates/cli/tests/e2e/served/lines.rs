@@ -119,5 +119,6 @@ fn an_input_that_ends_at_once_is_no_error() {
     ----- stdout
 
     ----- stderr
+    error: [PROJECT]/skills: there is no such folder [M080]
     ");
 }

@@ -13,6 +13,7 @@ use metier_agent::tools::run::Restriction;
 use metier_agent::visit::{Visit, Visits};
 use metier_serve::mcp::Server;
 use metier_serve::mcp::http::{self, Options, Tokens};
+use metier_serve::mcp::server::Bell;
 use metier_testkit::proxy;
 use metier_workspace::artifact::MemoryStore;
 use metier_workspace::executor::{Firmness, LocalExecutor};
@@ -39,15 +40,23 @@ impl Serving {
         let skills = folder.path().join("skills");
         for name in ["pdf", "charts"] {
             write_skill(&skills, name);
+            let scripts = skills.join(name).join("scripts");
+            fs::create_dir(&scripts).expect("a folder of a skill");
+            fs::write(scripts.join("pages"), "echo 3 pages\n").expect("a script");
         }
-        fs::create_dir(skills.join("pdf/scripts")).expect("a folder of a skill");
-        fs::write(skills.join("pdf/scripts/pages"), "echo 3 pages\n").expect("a script");
-        let visits = Arc::new(visits(folder.path(), &skills));
-        let count = Arc::new(AtomicUsize::new(0));
+        let library = Arc::new(Folders::new([skills.clone()]));
+        let visits = Arc::new(visits(folder.path(), library.clone()));
+        let (bell, count) = (Bell::default(), AtomicUsize::new(0));
+        let ringing = bell.clone();
         let change = Arc::new(move || {
             write_skill(&skills, &format!("new-{}", count.fetch_add(1, Ordering::Relaxed)));
+            library.look();
+            ringing.ring_for_skills();
         });
-        let make = move |_| Fixtures { server: server(&visits), change: change.clone() };
+        let make = move |_| Fixtures {
+            server: server(&visits).with_bell(bell.clone()),
+            change: change.clone(),
+        };
         let (stop, stopped) = oneshot::channel();
         let (told, address) = channel();
         let thread = std::thread::spawn(move || {
@@ -97,12 +106,12 @@ fn server(visits: &Arc<Visits>) -> Server {
     Server::new(Arc::new(Visit::new(Arc::clone(visits), key)))
 }
 
-fn visits(folder: &Path, skills: &Path) -> Visits {
+fn visits(folder: &Path, library: Arc<Folders>) -> Visits {
     let place = |name: &str| folder.join(name);
     let firmness = Firmness { require_full: false, degrade: false };
     Visits {
         agent: "default".into(),
-        library: Arc::new(Folders::new([skills.to_owned()])),
+        library,
         sessions: None,
         runner: Runner {
             workspaces: Workspaces::open(&place("workspaces"), &place("content")).expect("folders"),

@@ -28,18 +28,18 @@ const FOLDER: &str = "inode/directory";
 const LEFT_OUT: &str = "metier/leftOut";
 
 /// Methods of the protocol itself that are answered here.
-const STANDARD: [&str; 10] = [
+const STANDARD: [&str; 8] = [
     "completion/complete",
     "prompts/get",
     "prompts/list",
     "resources/list",
     "resources/read",
-    "resources/subscribe",
     "resources/templates/list",
-    "resources/unsubscribe",
     "tools/call",
     "tools/list",
 ];
+/// Those that only clients with a session have.
+const WITH_SESSION: [&str; 2] = ["resources/subscribe", "resources/unsubscribe"];
 
 #[derive(Debug, Default, Deserialize)]
 struct ListParams {
@@ -70,14 +70,16 @@ pub(super) async fn answer(
     visit: &Arc<Visit>,
     method: &str,
     params: Option<Value>,
+    has_session: bool,
 ) -> Result<Value, ErrorData> {
+    let is_known = STANDARD.contains(&method) || has_session && WITH_SESSION.contains(&method);
     match method {
         LIST => list(visit, read::<Option<ListParams>>(params)?.unwrap_or_default()).await,
         GET => get(visit, &read::<UriParams>(params)?.uri).await,
         READ_DIRECTORY => read_directory(visit, read(params)?).await,
         // The crate of the protocol gives on what it knows by name and cannot read.
-        known if STANDARD.contains(&known) => {
-            let message = format!("the parameters of `{known}` are wrong");
+        _ if is_known => {
+            let message = format!("the parameters of `{method}` are wrong");
             Err(ErrorData::invalid_params(message, None))
         }
         other => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, other.to_owned(), None)),
@@ -166,7 +168,7 @@ async fn read_directory(visit: &Arc<Visit>, params: UriParams) -> Result<Value, 
     if let Some(last) = last.filter(|_| children.next().is_some()) {
         result.insert("nextCursor".to_owned(), last.into());
     }
-    Ok(Value::Object(result))
+    Ok(Value::Object(cacheable(result)))
 }
 
 /// A skill with its header and every file; else why it cannot be served so.

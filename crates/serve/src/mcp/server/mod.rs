@@ -32,8 +32,8 @@ use rmcp::model::{
     CustomResult, DiscoverResult, GetPromptRequestParams, GetPromptResponse, Implementation,
     InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, SubscribeRequestParams,
-    SubscriptionFilter, UnsubscribeRequestParams,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
@@ -240,10 +240,13 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let CustomRequest { method, params, .. } = request;
-        extension::answer(&self.visit, &method, params).await.map(CustomResult::new)
+        let version = context.protocol_version();
+        let has_session = version.is_none_or(|it| it < ProtocolVersion::V_2026_07_28);
+        let answering = extension::answer(&self.visit, &method, params, has_session);
+        answering.await.map(CustomResult::new)
     }
 
     async fn subscribe(

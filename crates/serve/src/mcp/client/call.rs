@@ -5,12 +5,13 @@ use std::time::Duration;
 use metier_agent::Stop;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, RequestId,
+    ServerResult,
 };
-use rmcp::service::PeerRequestOptions;
+use rmcp::service::{PeerRequestOptions, ServiceError};
 use rmcp::{Peer, RoleClient};
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
 use super::handler;
 use super::text::{bounded, excerpt, size};
@@ -39,13 +40,11 @@ impl Connection {
         self.needs(self.server().has_tools, "tools")?;
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-        let options = PeerRequestOptions::with_timeout(self.patience.silence)
-            .reset_timeout_on_progress()
-            .with_max_total_timeout(self.patience.silence * LONGEST);
         let peer = self.service.peer();
         let (sender, mut signs) = handler::progress();
         let mut calls = self.service.service().calls.lock().await;
-        let handle = match peer.send_request_with_option(request, options).await {
+        let sending = peer.send_request_with_option(request, PeerRequestOptions::no_options());
+        let handle = match sending.await {
             Ok(handle) => handle,
             Err(error) => return Err(self.trouble.asking(error).await),
         };
@@ -55,12 +54,21 @@ impl Connection {
 
         let mut abandoned = Abandoned { peer, id: Some(handle.id.clone()) };
         let mut answer = std::pin::pin!(handle.await_response());
+        // The clocks are ours: those of the crate tell the server first, which may not read what it is told.
+        let silence = self.patience.silence;
+        let mut quiet = std::pin::pin!(sleep(silence));
+        let mut longest = std::pin::pin!(sleep(silence * LONGEST));
         let outcome = loop {
             tokio::select! {
                 biased;
-                () = stop.stopped() => break None,
-                answer = &mut answer => break Some(answer),
-                Some(sign) = signs.recv() => progress(sign),
+                () = stop.stopped() => break Outcome::Stopped,
+                answer = &mut answer => break Outcome::Answered(answer),
+                Some(sign) = signs.recv() => {
+                    quiet.as_mut().reset(Instant::now() + silence);
+                    progress(sign);
+                }
+                () = &mut quiet => break Outcome::Late(silence),
+                () = &mut longest => break Outcome::Late(silence * LONGEST),
             }
         };
         while let Ok(sign) = signs.try_recv() {
@@ -68,21 +76,33 @@ impl Connection {
         }
         self.service.service().calls.lock().await.remove(&token);
         match outcome {
-            Some(outcome) => {
+            Outcome::Answered(answer) => {
                 abandoned.id = None;
-                match outcome {
+                match answer {
                     Ok(answer) => {
                         reply(&messages::unboxed(answer)).map_err(|what| self.strange(what))
                     }
                     Err(error) => Err(self.trouble.asking(error).await),
                 }
             }
-            None => {
+            Outcome::Late(limit) => {
+                abandoned.tell().await;
+                Err(self.trouble.silent(limit))
+            }
+            Outcome::Stopped => {
                 abandoned.tell().await;
                 Err(ClientError::Stopped { server: self.trouble.server.clone() })
             }
         }
     }
+}
+
+/// What became of waiting for an answer.
+enum Outcome {
+    Answered(Result<ServerResult, ServiceError>),
+    /// It did not come within this time.
+    Late(Duration),
+    Stopped,
 }
 
 /// A call that nobody waits for any more; the server is told.

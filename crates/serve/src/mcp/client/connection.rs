@@ -14,7 +14,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use serde_json::Value;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::handler::Handler;
 use super::program;
@@ -81,14 +81,15 @@ impl Connection {
 
     /// Asks something that needs no work.
     pub(super) async fn ask(&self, request: ClientRequest) -> Result<Value, ClientError> {
-        let options = PeerRequestOptions::with_timeout(self.patience.answer);
+        let options = PeerRequestOptions::no_options();
         let asked = async {
             let handle = self.service.peer().send_request_with_option(request, options).await?;
             handle.await_response().await
         };
-        match asked.await {
-            Ok(answer) => Ok(messages::unboxed(answer)),
-            Err(error) => Err(self.trouble.asking(error).await),
+        match timeout(self.patience.answer, asked).await {
+            Ok(Ok(answer)) => Ok(messages::unboxed(answer)),
+            Ok(Err(error)) => Err(self.trouble.asking(error).await),
+            Err(_late) => Err(self.trouble.silent(self.patience.answer)),
         }
     }
 

@@ -62,7 +62,7 @@ impl Connection {
             tokio::select! {
                 biased;
                 () = stop.stopped() => break Outcome::Stopped,
-                answer = &mut answer => break Outcome::Answered(answer),
+                answer = &mut answer => break Outcome::Answered(Box::new(answer)),
                 Some(sign) = signs.recv() => {
                     quiet.as_mut().reset(Instant::now() + silence);
                     progress(sign);
@@ -78,7 +78,7 @@ impl Connection {
         match outcome {
             Outcome::Answered(answer) => {
                 abandoned.id = None;
-                match answer {
+                match *answer {
                     Ok(answer) => {
                         reply(&messages::unboxed(answer)).map_err(|what| self.strange(what))
                     }
@@ -99,7 +99,7 @@ impl Connection {
 
 /// What became of waiting for an answer.
 enum Outcome {
-    Answered(Result<ServerResult, ServiceError>),
+    Answered(Box<Result<ServerResult, ServiceError>>),
     /// It did not come within this time.
     Late(Duration),
     Stopped,

@@ -41,6 +41,7 @@ mod table;
 mod tasks;
 mod trust;
 mod trust_changes;
+mod two;
 mod upkeep;
 
 use std::path::PathBuf;

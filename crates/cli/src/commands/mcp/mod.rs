@@ -5,6 +5,7 @@ mod install;
 mod servers;
 mod token;
 
+use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,6 +53,11 @@ fn serve(arguments: &ServeArgs, context: &Context) -> Result<u8, Failure> {
     let serving = async {
         match arguments.http.address {
             None => {
+                if io::stdin().is_terminal() {
+                    let text = "reading requests from standard input, as an agent writes them; \
+                                `metier mcp install AGENT` has one start this";
+                    context.output.say(text);
+                }
                 let server = Server::new(Arc::new(Visit::new(visits, key))).with_bell(bell);
                 Ok(stdio::serve(server, told_to_stop()?).await?)
             }

@@ -60,6 +60,11 @@ pub(super) fn list(context: &Context, json: bool) -> Result<u8, Failure> {
     }
     tell(context, &had);
     context.output.say(&counted(count, "server"));
+    if count == 0 {
+        context
+            .output
+            .say("`[mcp.servers.NAME]` in the configuration, with `command` or `url`, makes one");
+    }
     context.report(&context.settings.problems);
     Ok(OK)
 }

@@ -1,5 +1,6 @@
 //! What a run can leave behind: processes, mounts, control groups, files.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -59,19 +60,18 @@ pub(super) fn is_mounted(folder: &Path) -> bool {
     mounts.lines().any(|line| line.contains(folder))
 }
 
-/// Control groups that some processes made.
-pub(super) fn groups_of(makers: &[u32]) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+/// Control groups of ours, with the processes that made them.
+pub(super) fn groups() -> BTreeMap<PathBuf, u32> {
+    let mut found = BTreeMap::new();
     let mut folders = vec![PathBuf::from("/sys/fs/cgroup")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
             if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 continue;
             }
-            let name = entry.file_name().to_string_lossy().into_owned();
-            match maker_of(&name) {
-                Some(maker) if makers.contains(&maker) => found.push(entry.path()),
-                _ => folders.push(entry.path()),
+            match maker_of(&entry.file_name().to_string_lossy()) {
+                Some(maker) => drop(found.insert(entry.path(), maker)),
+                None => folders.push(entry.path()),
             }
         }
     }

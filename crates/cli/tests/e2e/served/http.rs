@@ -12,14 +12,14 @@ use serde_json::Value;
 use super::{VERSION, initialize};
 
 /// The token of servers here.
-pub(super) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+pub(crate) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server, which is gone when this is.
-pub(super) struct Served {
+pub(crate) struct Served {
     pub(super) child: Child,
-    pub(super) address: SocketAddr,
+    pub(crate) address: SocketAddr,
 }
 
 /// What it answered.
@@ -31,7 +31,7 @@ pub(super) struct Reply {
 
 impl Served {
     /// Starts one with a token, for the skills of the project.
-    pub(super) fn start(env: &TestEnv, arguments: &[&str]) -> Self {
+    pub(crate) fn start(env: &TestEnv, arguments: &[&str]) -> Self {
         Self::start_with(env, arguments, TOKEN)
     }
 

@@ -4,7 +4,7 @@
 
 mod attacks;
 mod gone;
-mod http;
+pub(crate) mod http;
 mod lines;
 mod parallel;
 mod pipes;

@@ -55,8 +55,8 @@ fn the_agent_may_use_sandbox_and_net_directly() {
 #[test]
 fn an_arrow_may_not_skip_a_floor() {
     insta::assert_snapshot!(
-        judged("metier-serve -> metier-net"),
-        @"`metier-serve` may not have `metier-net` as a dependency: `serve` uses only `agent`"
+        judged("metier-serve -> metier-approval"),
+        @"`metier-serve` may not have `metier-approval` as a dependency: `serve` uses only `agent`, `model`, `workspace`, `skill`, `session`, `sandbox`, `net`"
     );
 }
 

@@ -1,8 +1,8 @@
 //! Requests over streamable HTTP.
 //!
 //! Everything that comes has a bound: connections, headers, bodies, the time that each takes, sessions and calls.
-//! A token is asked for before anything else is looked at ([`token`], [`front`]); sessions belong to a token
-//! ([`sessions`]); connections of strangers give way to others ([`connections`]).
+//! A token is asked for before anything else is looked at (`token`, `front`); sessions belong to a token
+//! (`sessions`); connections of strangers give way to others (`connections`).
 
 mod connections;
 mod front;

@@ -2,12 +2,12 @@
 //!
 //! One [`Server`] answers one client, in its [`Visit`]. This file says what the server can do and passes requests on:
 //!
-//! - [`tools`] calls tools, and [`progress`] tells what commands print meanwhile;
-//! - [`resources`] has the files of skills and artifacts under an [`address`], [`extension`] the skills as wholes;
-//! - [`prompts`] has the skills that people start, with arguments from a [`hint`];
-//! - [`person`] asks whoever is at the client;
-//! - [`complete`] goes on with what a person types;
-//! - [`changes`] tells a client that something is not what it was.
+//! - `tools` calls tools, and `progress` tells what commands print meanwhile;
+//! - `resources` has the files of skills and artifacts under an `address`, `extension` the skills as wholes;
+//! - `prompts` has the skills that people start, with arguments from a `hint`;
+//! - `person` asks whoever is at the client;
+//! - `complete` goes on with what a person types;
+//! - `changes` tells a client that something is not what it was.
 //!
 //! Whatever reads files does so where nobody else waits for it.
 

@@ -12,6 +12,7 @@ use metier_agent::foreign::{AllowedTools, ToolPolicy, is_like};
 use metier_net::{Client, ClientOptions};
 use metier_serve::mcp::client::{Peer, Way};
 use metier_serve::mcp::foreign::{ToolServer, ToolServers};
+use metier_skill::files::Digest;
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -21,10 +22,15 @@ use crate::settings::{Origin, server_label};
 /// What settings of servers begin with.
 const SERVERS: &str = "mcp.servers.";
 /// Variables that every program of a server is given, as they are here.
-const PASSED: [&str; 10] =
-    ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ"];
+const PASSED: [&str; 11] = [
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", CHAIN,
+];
 /// What names of tools of other servers begin with, where commands are named too.
 pub(crate) const NAMED: &str = "mcp:";
+/// The variable in which a program of a server finds the servers through which it was started.
+const CHAIN: &str = "METIER_MCP_CHAIN";
+/// How many characters of a digest are a link of it.
+const LINK: usize = 16;
 /// Seconds a call may take when nobody says otherwise.
 const TIMEOUT: usize = 60;
 
@@ -57,6 +63,8 @@ pub(crate) struct McpFault {
     pub name: String,
     /// Why not.
     pub why: String,
+    /// Whether its skills would be used.
+    pub has_skills: bool,
 }
 
 /// Servers whose tools are used, with those that are not.
@@ -86,14 +94,16 @@ impl Context {
         let names: BTreeSet<&str> = names.collect();
         let mut found = McpServers::default();
         for name in names.into_iter().filter(|name| self.is_own_server(name)) {
-            match self.mcp_way(name) {
+            let has_skills = self.settings.is_true(&setting(name, "skills"));
+            let name = name.to_owned();
+            match self.mcp_way(&name) {
                 Ok(way) => found.servers.push(McpServer {
-                    peer: Peer { name: name.to_owned(), way },
-                    has_tools: self.settings.switch(&setting(name, "tools")),
-                    has_skills: self.settings.is_true(&setting(name, "skills")),
-                    timeout: self.mcp_timeout(name),
+                    has_tools: self.settings.switch(&setting(&name, "tools")),
+                    has_skills,
+                    timeout: self.mcp_timeout(&name),
+                    peer: Peer { name, way },
                 }),
-                Err(why) => found.faults.push(McpFault { name: name.to_owned(), why }),
+                Err(why) => found.faults.push(McpFault { name, why, has_skills }),
             }
         }
         found
@@ -139,8 +149,9 @@ impl Context {
             ));
         }
         arguments[0] = program.to_string_lossy().into_owned();
+        let mut given = vec![(CHAIN.to_owned(), self.chain_to(name)?)];
+        given.extend(self.mcp_secrets(name, "env")?);
         let mut variables = self.server_variables();
-        let given = self.mcp_secrets(name, "env")?;
         variables.retain(|(name, _)| given.iter().all(|(it, _)| it != name));
         variables.extend(given);
         let home = || self.environment.home.clone().unwrap_or_else(|| self.environment.state());
@@ -149,6 +160,19 @@ impl Context {
             None => home(),
         };
         Ok(Way::Command { arguments, variables, directory })
+    }
+
+    /// The servers through which a server's program is started. One that is a metier with these settings would start
+    /// itself, and that one itself again: it has to see that it is one of them.
+    fn chain_to(&self, name: &str) -> Result<String, String> {
+        let chain = self.environment.variable(CHAIN).unwrap_or_default();
+        let server = format!("{}\n{name}", self.environment.state().join("config.toml").display());
+        let link = &Digest::of_bytes(server.as_bytes()).to_string()[..LINK];
+        let links = || chain.split(',').filter(|it| !it.is_empty());
+        if links().any(|it| it == link) {
+            return Err("it is the server that this metier was started as".to_owned());
+        }
+        Ok(links().chain([link]).collect::<Vec<_>>().join(","))
     }
 
     /// The variables that every program of a server is given.
@@ -226,7 +250,7 @@ impl Context {
     /// When no requests can be sent from here at all.
     pub(crate) fn tool_servers(&self) -> Result<Option<ToolServers>, Failure> {
         let McpServers { servers, faults } = self.mcp_servers();
-        for McpFault { name, why } in &faults {
+        for McpFault { name, why, .. } in &faults {
             let text = format!("the server `{name}` is not used: {why}");
             self.output.note(style::WARN, "note: ", &text);
         }

@@ -123,21 +123,22 @@ pub(crate) fn join(doors: &[PathBuf]) -> bool {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        remove(&self.memory);
-        remove(&self.processes);
+        let _left = (remove(&self.memory), remove(&self.processes));
     }
 }
 
-fn remove(folder: &Path) {
+/// Removes a group; says whether it was there and is gone.
+fn remove(folder: &Path) -> bool {
     for _ in 0..REMOVAL_TRIES {
         match fs::remove_dir(folder) {
             // Processes that were killed are still on their way out.
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
                 std::thread::sleep(Duration::from_millis(2));
             }
-            _ => return,
+            removed => return removed.is_ok(),
         }
     }
+    false
 }
 
 /// Ends and removes what callers left behind that were killed themselves; gives how many groups.
@@ -148,13 +149,20 @@ pub fn remove_leftovers() -> usize {
         let Ok(entries) = fs::read_dir(parent) else { continue };
         for entry in entries.filter_map(Result::ok) {
             if entry.file_name().to_str().is_some_and(is_left_over) {
-                kill_all(&entry.path());
-                remove(&entry.path());
-                removed += 1;
+                removed += remove_tree(&entry.path());
             }
         }
     }
     removed
+}
+
+/// Ends and removes a group with those below it, which programs of its own made; gives how many went.
+fn remove_tree(group: &Path) -> usize {
+    kill_all(group);
+    let below = fs::read_dir(group).into_iter().flatten().filter_map(Result::ok);
+    let below = below.filter(|entry| entry.file_type().is_ok_and(|it| it.is_dir()));
+    let removed: usize = below.map(|entry| remove_tree(&entry.path())).sum();
+    removed + usize::from(remove(group))
 }
 
 /// Whether a name is that of a group whose maker is gone. Groups of other process namespaces are for

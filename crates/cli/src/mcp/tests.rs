@@ -44,7 +44,8 @@ fn servers(person: &str, project: &str) -> String {
         let Peer { name, way } = it.peer;
         match way {
             Way::Command { arguments, variables, directory } => {
-                let variables = variables.iter().map(|(name, value)| format!("{name}={value}"));
+                let variables = variables.iter().filter(|(name, _)| name != CHAIN);
+                let variables = variables.map(|(name, value)| format!("{name}={value}"));
                 let variables = variables.collect::<Vec<_>>().join(" ");
                 let directory = directory.display();
                 format!("{name}: {arguments:?} in {directory} with {variables}; tools {tools}, skills {skills}, {seconds} s")

@@ -27,15 +27,23 @@ impl Context {
         let (mut peers, mut problems) = (Vec::new(), Vec::new());
         if !sources.no_default_sources && !sources.no_skills {
             let configured = self.mcp_servers();
+            let mut not_asked = |name: &str, why: String| {
+                let name = name.escape_debug().to_string();
+                problems.push(Problem::new(Code::ServerUnreachable, Path::new(&name), why));
+            };
+            for fault in configured.faults.into_iter().filter(|it| it.has_skills) {
+                not_asked(
+                    &fault.name,
+                    format!("the server `{}` is not used: {}", fault.name, fault.why),
+                );
+            }
             let with_skills = configured.servers.into_iter().filter(|it| it.has_skills);
             for peer in with_skills.map(|it| it.peer) {
                 match SkillName::new(&peer.name) {
                     Ok(_) => peers.push(peer),
-                    Err(why) => problems.push(Problem::new(
-                        Code::ServerUnreachable,
-                        Path::new(&peer.name.escape_debug().to_string()),
-                        format!("a server cannot be called so: {why}"),
-                    )),
+                    Err(why) => {
+                        not_asked(&peer.name, format!("a server cannot be called so: {why}"))
+                    }
                 }
             }
         }

@@ -124,9 +124,10 @@ fn a_state_directory_that_is_read_only_can_be_read() {
         metier read artifact://out/first.txt
         metier read workspace://out/first.txt
         metier artifacts list
-        metier gc; echo "code $?"
+        metier gc | sed 's/[0-9]* runs/[N] runs/'; echo "code $?"
         "#,
     );
+    // Runs that other tests killed are cleared away too.
     assert_snapshot!(outcome, @"
     exit 0
     ----- stdout
@@ -137,7 +138,7 @@ fn a_state_directory_that_is_read_only_can_be_read() {
     first
     NAME           VERSION  SIZE  TYPE
     out/first.txt        0   6 B  text
-    removed 0 workspaces, 0 staged skills, 0 runs, 0 containers, 0 unfinished artifacts
+    removed 0 workspaces, 0 staged skills, [N] runs, 0 containers, 0 unfinished artifacts
     code 0
     ----- stderr
     FILE                       SIZE  TYPE

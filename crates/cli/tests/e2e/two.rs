@@ -123,3 +123,20 @@ fn the_tools_of_another_metier_do_a_task_from_search_to_artifact() {
         assert!(events.contains(part), "{part}: {events}");
     }
 }
+
+#[test]
+fn a_metier_that_is_its_own_server_does_not_start_itself_for_ever() {
+    let env = with_other();
+    let marks = env.project().join("starts");
+    let metier =
+        format!("{} mcp --skills-dir {}/skills", env.binary().display(), env.project().display());
+    let script = format!("echo >> {}; exec {metier}", marks.display());
+    env.write(
+        "home/.metier/config.toml",
+        format!("[mcp.servers.self]\ncommand = ['/bin/sh', '-c', '{script}']\nskills = true\n"),
+    );
+    let list = env.run(["skills", "list", "--json", "--all"]);
+    assert!(listed(&list).is_some(), "{list}");
+    let starts = std::fs::read_to_string(marks).expect("it was started");
+    assert_eq!(starts.lines().count(), 1, "{list}");
+}

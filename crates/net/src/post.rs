@@ -62,13 +62,6 @@ pub struct BareRequest<'a> {
     pub max_bytes: u64,
 }
 
-impl<'a> BareRequest<'a> {
-    fn with_body(self, body: Vec<u8>) -> PostRequest<'a> {
-        let Self { url, headers, idle_timeout, max_bytes } = self;
-        PostRequest { url, headers, body, idle_timeout, max_bytes }
-    }
-}
-
 impl fmt::Debug for BareRequest<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
@@ -100,7 +93,9 @@ impl Client {
     /// Fails if the address or a header is not valid, if the server cannot be reached, stays silent
     /// or redirects.
     pub async fn post(&self, request: PostRequest<'_>) -> Result<Answer, NetError> {
-        self.exchange(Method::POST, request).await
+        let PostRequest { url, headers, body, idle_timeout, max_bytes } = request;
+        let head = BareRequest { url, headers, idle_timeout, max_bytes };
+        self.exchange(Method::POST, head, Some(body)).await
     }
 
     /// Asks for something that comes piece by piece, whatever the status of the answer.
@@ -109,7 +104,7 @@ impl Client {
     ///
     /// As [`Client::post`].
     pub async fn get(&self, request: BareRequest<'_>) -> Result<Answer, NetError> {
-        self.exchange(Method::GET, request.with_body(Vec::new())).await
+        self.exchange(Method::GET, request, None).await
     }
 
     /// Asks for something to be deleted, whatever the status of the answer.
@@ -118,17 +113,21 @@ impl Client {
     ///
     /// As [`Client::post`].
     pub async fn delete(&self, request: BareRequest<'_>) -> Result<Answer, NetError> {
-        self.exchange(Method::DELETE, request.with_body(Vec::new())).await
+        self.exchange(Method::DELETE, request, None).await
     }
 
-    async fn exchange(&self, method: Method, request: PostRequest<'_>) -> Result<Answer, NetError> {
+    async fn exchange(
+        &self,
+        method: Method,
+        request: BareRequest<'_>,
+        body: Option<Vec<u8>>,
+    ) -> Result<Answer, NetError> {
         let url = location::parse(request.url, None)
             .map_err(|source| NetError::Url { url: location::shown_text(request.url), source })?;
         let headers = secret_headers(request.headers)?;
-        let has_body = method == Method::POST;
         let mut sending = self.http.request(method, url.clone()).headers(headers);
-        if has_body {
-            sending = sending.body(request.body);
+        if let Some(body) = body {
+            sending = sending.body(body);
         }
         let sending = sending.send();
         let silent = || NetError::Silent { host: host(&url), limit: request.idle_timeout };

@@ -8,29 +8,24 @@ use std::sync::Arc;
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ErrorCode, ErrorData, JsonRpcMessage, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
 use serde_json::error::Category;
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
 use super::MAX_MESSAGE;
-use super::calls::Calls;
+use super::calls::{CallError, Calls};
+use super::line::{Glimpse, Line, LineReader, write_line};
 
-/// Room that a buffer keeps between lines.
-const USUAL_LINE: usize = 64 << 10;
 /// What some programs put before their first line.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Lines that are read and written.
 pub(crate) struct Lines<R, W> {
-    reader: BufReader<R>,
-    /// What there is of a line that has not ended.
-    line: Vec<u8>,
-    /// Whether the line is too long, and is skipped to its end.
-    is_skipped: bool,
+    reader: LineReader<R>,
     writer: Arc<Mutex<Option<W>>>,
     /// A refusal that is being written, in a task of its own: reading may be dropped at any point, and half a line
     /// would spoil the output. Nothing is read before it is written.
@@ -38,56 +33,43 @@ pub(crate) struct Lines<R, W> {
     calls: Calls,
 }
 
+/// What is answered instead.
+pub(crate) type Refusal = Box<ServerJsonRpcMessage>;
+
 impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Lines<R, W> {
     pub(crate) fn new(reader: R, writer: W, calls: Calls) -> Self {
-        let reader = BufReader::new(reader);
-        let writer = Arc::new(Mutex::new(Some(writer)));
-        Self { reader, line: Vec::new(), is_skipped: false, writer, refusing: None, calls }
+        let reader = LineReader::new(reader, MAX_MESSAGE);
+        Self { reader, writer: Arc::new(Mutex::new(Some(writer))), refusing: None, calls }
     }
 
-    /// Reads up to the end of a line; whether there was one. What was read is kept when this is dropped.
-    async fn fill(&mut self) -> io::Result<bool> {
-        loop {
-            let read = self.reader.fill_buf().await?;
-            if read.is_empty() {
-                return Ok(false);
-            }
-            let end = read.iter().position(|&byte| byte == b'\n');
-            let part = &read[..end.unwrap_or(read.len())];
-            if self.line.len() + part.len() > MAX_MESSAGE {
-                self.is_skipped = true;
-                self.line.clear();
-            }
-            if !self.is_skipped {
-                self.line.extend_from_slice(part);
-            }
-            let used = part.len() + usize::from(end.is_some());
-            self.reader.consume(used);
-            if end.is_some() {
-                return Ok(true);
-            }
-        }
-    }
-
-    /// The message of a line that was read; none in an empty one.
-    fn parse(&mut self) -> Result<Option<ClientJsonRpcMessage>, ErrorData> {
-        if std::mem::take(&mut self.is_skipped) {
-            let text = format!("a message has at most {MAX_MESSAGE} bytes");
-            return Err(ErrorData::invalid_request(text, None));
-        }
-        let text = self.line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&self.line);
+    /// The message of the line that was read; none in an empty one.
+    fn parse(&self) -> Result<Option<ClientJsonRpcMessage>, Refusal> {
+        let line = self.reader.text();
+        let text = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
         if text.trim_ascii().is_empty() {
             return Ok(None);
         }
-        let message: ClientJsonRpcMessage =
-            serde_json::from_slice(text).map_err(|error| refusal(&error))?;
+        let message: ClientJsonRpcMessage = serde_json::from_slice(text).map_err(|error| {
+            let glimpse = serde_json::from_slice::<Glimpse>(text).ok();
+            let id = glimpse.and_then(|glimpse| glimpse.waits_as());
+            Box::new(JsonRpcMessage::error(refusal(&error), id))
+        })?;
         if let JsonRpcMessage::Request(request) = &message {
-            self.calls.open(&request.id).map_err(|error| {
-                ErrorData::invalid_request(format!("{}: {error}", request.id), None)
-            })?;
+            self.calls.open(&request.id).map_err(|error| refused_call(&error, &request.id))?;
         }
         Ok(Some(message))
     }
+}
+
+/// What is said of a call that cannot be opened. The answer to one whose id is in use would be taken for that of the
+/// other.
+pub(crate) fn refused_call(error: &CallError, id: &RequestId) -> Refusal {
+    let data = ErrorData::invalid_request(format!("{id}: {error}"), None);
+    let id = match error {
+        CallError::InUse => None,
+        CallError::TooMany => Some(id.clone()),
+    };
+    Box::new(JsonRpcMessage::error(data, id))
 }
 
 impl<R, W> Transport<RoleServer> for Lines<R, W>
@@ -102,7 +84,7 @@ where
         item: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let writer = Arc::clone(&self.writer);
-        async move { write(&writer, &item).await }
+        async move { write_line(&writer, &item).await }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
@@ -111,22 +93,24 @@ where
                 let _written = refusing.await;
                 self.refusing = None;
             }
-            match self.fill().await {
-                Ok(true) => {}
-                Ok(false) => return None,
+            let parsed = match self.reader.next().await {
+                Ok(Line::Whole) => self.parse(),
+                Ok(Line::TooLong) => {
+                    let text = format!("a message has at most {MAX_MESSAGE} bytes");
+                    let data = ErrorData::invalid_request(text, None);
+                    Err(Box::new(JsonRpcMessage::error(data, None)))
+                }
+                Ok(Line::End) => return None,
                 Err(error) => {
                     tracing::warn!(%error, "the input cannot be read");
                     return None;
                 }
-            }
-            let parsed = self.parse();
-            self.line.clear();
-            self.line.shrink_to(USUAL_LINE);
+            };
             match parsed {
                 Ok(Some(message)) => return Some(message),
                 Ok(None) => {}
-                Err(error) => {
-                    let sending = self.send(JsonRpcMessage::error(error, None));
+                Err(refusal) => {
+                    let sending = self.send(*refusal);
                     self.refusing = Some(tokio::spawn(async move {
                         if let Err(error) = sending.await {
                             tracing::debug!(%error, "a refusal was not written");
@@ -151,16 +135,4 @@ pub(crate) fn refusal(error: &serde_json::Error) -> ErrorData {
             ErrorData::new(ErrorCode::PARSE_ERROR, format!("this is not JSON: {error}"), None)
         }
     }
-}
-
-async fn write<W: AsyncWrite + Unpin>(
-    writer: &Mutex<Option<W>>,
-    item: &ServerJsonRpcMessage,
-) -> io::Result<()> {
-    let mut line = serde_json::to_vec(item)?;
-    line.push(b'\n');
-    let mut writer = writer.lock().await;
-    let writer = writer.as_mut().ok_or(io::ErrorKind::NotConnected)?;
-    writer.write_all(&line).await?;
-    writer.flush().await
 }

@@ -8,6 +8,7 @@ mod calls;
 pub mod client;
 pub mod foreign;
 pub mod http;
+mod line;
 mod lines;
 pub mod server;
 pub mod skills;

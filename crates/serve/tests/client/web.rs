@@ -19,6 +19,7 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("nobody_at_an_address_is_told", nobody),
     ("a_silent_address_is_not_waited_for", silent),
     ("answers_are_bounded", bounded),
+    ("streams_that_say_too_much_are_asked_for_once", once),
     ("calls_over_http_are_not_mixed_up", not_mixed_up),
 ];
 
@@ -221,6 +222,23 @@ def respond(handler, message):
         has(&causes(&error), "the server `tester`")?;
         connection.close().await;
         Ok(())
+    })
+}
+
+fn once() -> Result<(), Failed> {
+    let web = Web::start(
+        r#"
+def stream(handler):
+    events(handler, ["data: " + "x" * (33 << 20)])
+"#,
+    );
+    block_on(async {
+        let connection = Connection::open(&web.peer(&[]), &means()).await?;
+        tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+        same(echo(&connection, json!(1)).await?.text.as_str(), r#"{"value": 1}"#)?;
+        connection.close().await;
+        let asked = web.asked(&[]).await;
+        same(asked.iter().filter(|line| line.starts_with("GET")).count(), 1)
     })
 }
 

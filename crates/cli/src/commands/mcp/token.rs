@@ -1,6 +1,5 @@
 //! The token that requests over HTTP must have: a variable, a file, or one that is made once.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -24,12 +23,10 @@ const OTHERS: u32 = 0o007;
 
 /// Prints the token that clients need.
 pub(super) fn print(context: &Context) -> Result<u8, Failure> {
-    let text = match context.environment.variable(VARIABLE) {
-        Some(text) => text.to_owned(),
-        None => read(&made(context)?)?,
-    };
-    parse(&text, VARIABLE)?;
-    context.output.answer(text.trim());
+    let (text, place) = found(None, context)?;
+    parse(&text, &place)?;
+    let first = Tokens::lines(&text).next();
+    context.output.print(first.map_or("", |(_, token)| token));
     Ok(OK)
 }
 
@@ -39,15 +36,22 @@ pub(super) fn print(context: &Context) -> Result<u8, Failure> {
 ///
 /// When there are none that can be used, or others can read them.
 pub(super) fn tokens(arguments: &HttpArgs, context: &Context) -> Result<(Tokens, String), Failure> {
-    if let Some(text) = context.environment.variable(VARIABLE) {
-        return Ok((parse(text, VARIABLE)?, format!("the value of {VARIABLE}")));
-    }
-    let path = match &arguments.token_file {
-        Some(path) => path.clone(),
-        None => made(context)?,
+    let (text, place) = found(arguments.token_file.as_deref(), context)?;
+    let tokens = parse(&text, &place)?;
+    Ok((
+        tokens,
+        if place == VARIABLE { format!("the value of {VARIABLE}") } else { format!("in {place}") },
+    ))
+}
+
+/// The text with tokens, and where it is from: the file that is named, else the variable, else the file that is made.
+fn found(file: Option<&Path>, context: &Context) -> Result<(String, String), Failure> {
+    let path = match (file, context.environment.variable(VARIABLE)) {
+        (Some(path), _) => path.to_owned(),
+        (None, Some(text)) => return Ok((text.to_owned(), VARIABLE.to_owned())),
+        (None, None) => made(context)?,
     };
-    let name = path.display().to_string();
-    Ok((parse(&read(&path)?, &name)?, format!("in {name}")))
+    Ok((read(&path)?, path.display().to_string()))
 }
 
 fn parse(text: &str, place: &str) -> Result<Tokens, Failure> {
@@ -91,8 +95,5 @@ fn random() -> Result<String, Failure> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes)
         .map_err(|error| Failure::new(format!("the system has no random bytes: {error}")))?;
-    Ok(bytes.iter().fold(String::new(), |mut text, byte| {
-        let _infallible = write!(text, "{byte:02x}");
-        text
-    }))
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -3,7 +3,7 @@
 use metier_testkit::{Outcome, TestEnv};
 use serde_json::{Value, json};
 
-use super::{initialize, request};
+use super::{initialize, request, run_sleeping};
 use crate::environment;
 
 /// The largest message that is taken.
@@ -11,14 +11,16 @@ const MAX_MESSAGE: usize = 4 << 20;
 
 /// Writes lines and closes the input; what came back.
 fn outcome(env: &TestEnv, lines: &[&[u8]]) -> Outcome {
+    let mut input = lines.join(&b'\n');
+    input.extend((!lines.is_empty()).then_some(b'\n'));
+    said(env, &input)
+}
+
+/// Writes all at once and closes the input; what came back.
+fn said(env: &TestEnv, input: &[u8]) -> Outcome {
     let mut command = env.command(env.binary());
     command.args(["mcp", "--no-default-sources", "--skills-dir", "skills"]);
-    let mut input = Vec::new();
-    for line in lines {
-        input.extend_from_slice(line);
-        input.push(b'\n');
-    }
-    env.finish(command, &input)
+    env.finish(command, input)
 }
 
 /// Lines between an `initialize` and a `ping`: what was said to them, one answer in a line.
@@ -67,7 +69,7 @@ fn lines_that_are_no_message_are_refused() {
     none: -32700
     none: -32700
     none: -32600
-    none: -32600
+    1: -32600
     none: -32600
     none: -32600
     none: -32700
@@ -81,13 +83,13 @@ fn a_line_has_a_bound() {
     let fits = request("fits", "ping", &json!({"x": "y".repeat(MAX_MESSAGE - 200)})).to_string();
     let long = request("long", "ping", &json!({"x": "y".repeat(MAX_MESSAGE)})).to_string();
     let huge = vec![b'x'; 64 << 20];
-    insta::assert_snapshot!(answers(&[fits.as_bytes(), long.as_bytes(), &huge]), @r#"
-    0: answered
-    "fits": answered
-    none: -32600
-    none: -32600
-    "last": answered
-    "#);
+    let answers = answers(&[fits.as_bytes(), long.as_bytes(), &huge]);
+    // A refusal need not wait for an answer.
+    let mut answers: Vec<&str> = answers.lines().collect();
+    answers.sort_unstable();
+    let said =
+        ["\"fits\": answered", "\"last\": answered", "0: answered", "none: -32600", "none: -32600"];
+    assert_eq!(answers, said);
 }
 
 #[test]
@@ -109,6 +111,29 @@ fn before_initialize_only_that_is_answered() {
     });
     let ids: Vec<_> = ids.collect();
     assert_eq!(ids, [(1.into(), true), (0.into(), false), (2.into(), false)]);
+}
+
+#[test]
+fn the_last_line_need_not_be_ended() {
+    let env = environment();
+    env.skill("project/skills", "greet", "Says hello.");
+    let outcome = said(&env, initialize().to_string().as_bytes());
+    let answer: Value = serde_json::from_str(&outcome.stdout).expect("an answer");
+    assert_eq!(answer["id"], 0, "{outcome}");
+}
+
+#[test]
+fn a_call_that_is_one_too_many_is_told_so() {
+    let env = environment();
+    env.skill("project/skills", "demo", "Sleeps.");
+    let mut lines = vec![initialize().to_string()];
+    lines.extend((1..=257).map(|id| run_sleeping(id, "one-too-many").to_string()));
+    let lines: Vec<&[u8]> = lines.iter().map(String::as_bytes).collect();
+    let outcome = outcome(&env, &lines);
+    let refused =
+        outcome.stdout.lines().filter(|line| line.contains("calls wait for their answers"));
+    let refused: Vec<Value> = refused.filter_map(|line| serde_json::from_str(line).ok()).collect();
+    assert!(matches!(&refused[..], [it] if it["id"] == 257), "{outcome}");
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+use super::http::{Served, TOKEN};
+use super::initialize;
 use crate::{environment, run};
 
 #[test]
@@ -52,6 +54,33 @@ fn a_token_that_can_be_guessed_is_refused() {
     error: `METIER_MCP_TOKEN` cannot be used: line 1 has no token of 16 to 1024 characters
     hint: put one token in a line; `openssl rand -hex 32` makes one
     ");
+}
+
+#[test]
+fn a_file_of_tokens_goes_before_the_variable() {
+    let env = environment();
+    let file = env.write("project/tokens", "# of the client\nffffffffffffffffffffffffffffffff\n");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("its mode");
+    let served = Served::start(&env, &["--token-file", file.to_str().expect("text")]);
+    let status = |token: &str| {
+        let token = format!("Bearer {token}");
+        served
+            .send("POST", &[("Authorization", &token)], initialize().to_string().as_bytes())
+            .status
+    };
+    assert_eq!((status("ffffffffffffffffffffffffffffffff"), status(TOKEN)), (200, 401));
+}
+
+#[test]
+fn the_token_is_printed_alone_and_as_it_is() {
+    let env = environment();
+    let file =
+        env.write("home/.metier/mcp-token", "# mine\n*0123456789abcdef*\nffffffffffffffff\n");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("its mode");
+    assert_eq!(run(&env, "mcp token").stdout, "*0123456789abcdef*\n");
+    fs::write(file, "short").expect("written");
+    let shown = run(&env, "mcp token").to_string();
+    assert!(shown.contains(".metier/mcp-token` cannot be used"), "{shown}");
 }
 
 #[test]

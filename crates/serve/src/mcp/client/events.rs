@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 
 use futures_util::stream::{self, BoxStream, StreamExt};
 use metier_net::Answer;
@@ -10,6 +11,7 @@ use rmcp::transport::streamable_http_client::SseError;
 use sse_stream::{Sse, SseStream};
 
 use super::messages;
+use super::streams::Streams;
 
 /// An event is longer than it may be.
 #[derive(Clone, Copy, Debug)]
@@ -25,21 +27,25 @@ impl fmt::Display for TooLong {
 
 impl std::error::Error for TooLong {}
 
-/// The events of an answer, their messages ready to be read.
+/// The events of an answer, their messages ready to be read. After one that is too long there are no more streams.
 pub(super) fn stream(
     answer: Answer,
     max_event: usize,
+    streams: Arc<Streams>,
 ) -> BoxStream<'static, Result<Sse, SseError>> {
-    let state = Some((answer, Meter::new(max_event)));
+    let state = Some((answer, Meter::new(max_event), streams));
     let bytes = stream::unfold(state, |state| async move {
-        let (mut answer, mut meter) = state?;
+        let (mut answer, mut meter, streams) = state?;
         let piece = match answer.chunk().await {
             Ok(piece) => piece?,
             Err(error) => return Some((Err(io::Error::other(error)), None)),
         };
         match meter.count(&piece) {
-            Ok(()) => Some((Ok(VecDeque::from(piece)), Some((answer, meter)))),
-            Err(error) => Some((Err(io::Error::other(error)), None)),
+            Ok(()) => Some((Ok(VecDeque::from(piece)), Some((answer, meter, streams)))),
+            Err(error) => {
+                streams.end();
+                Some((Err(io::Error::other(error)), None))
+            }
         }
     });
     let events = SseStream::from_bytes_stream(bytes);

@@ -7,13 +7,13 @@ use std::time::Duration;
 use rmcp::RoleClient;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::pipe;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use super::messages;
 use super::program::Notes;
+use crate::mcp::line::{Line, LineReader, write_line};
 
 /// How long a message may be, in bytes: a file of a skill may have 16 MiB, and is a third longer in letters.
 pub(super) const MAX_MESSAGE: usize = 32 << 20;
@@ -25,48 +25,19 @@ const TO_FINISH: Duration = Duration::from_secs(1);
 /// Talks to a program.
 #[derive(Debug)]
 pub(super) struct Lines {
-    output: BufReader<pipe::Receiver>,
-    line: Vec<u8>,
+    output: LineReader<pipe::Receiver>,
     nonsense: usize,
     input: Arc<Mutex<Option<pipe::Sender>>>,
     notes: Arc<Notes>,
 }
 
-/// What was read.
-enum Read {
-    Line,
-    TooLong,
-    End,
-}
-
 impl Lines {
     pub(super) fn new(output: pipe::Receiver, input: pipe::Sender, notes: Arc<Notes>) -> Self {
         Self {
-            output: BufReader::with_capacity(64 << 10, output),
-            line: Vec::new(),
+            output: LineReader::new(output, MAX_MESSAGE),
             nonsense: 0,
             input: Arc::new(Mutex::new(Some(input))),
             notes,
-        }
-    }
-
-    /// Reads a line. What was read of it stays when this is dropped, so it can be called again.
-    async fn read_line(&mut self) -> Read {
-        loop {
-            let Ok(piece) = self.output.fill_buf().await else { return Read::End };
-            if piece.is_empty() {
-                return Read::End;
-            }
-            let end = piece.iter().position(|byte| *byte == b'\n');
-            let count = end.map_or(piece.len(), |end| end + 1);
-            if self.line.len() + count > MAX_MESSAGE {
-                return Read::TooLong;
-            }
-            self.line.extend_from_slice(&piece[..count]);
-            self.output.consume(count);
-            if end.is_some() {
-                return Read::Line;
-            }
         }
     }
 }
@@ -79,40 +50,28 @@ impl Transport<RoleClient> for Lines {
         message: ClientJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let input = Arc::clone(&self.input);
-        async move {
-            let mut line = serde_json::to_vec(&message)?;
-            line.push(b'\n');
-            match &mut *input.lock().await {
-                Some(input) => input.write_all(&line).await,
-                None => Err(io::ErrorKind::NotConnected.into()),
-            }
-        }
+        async move { write_line(&input, &message).await }
     }
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
-            match self.read_line().await {
-                Read::Line => {}
-                Read::End => return None,
-                Read::TooLong => {
+            match self.output.next().await {
+                Ok(Line::Whole) => {}
+                Ok(Line::End) | Err(_) => return None,
+                Ok(Line::TooLong) => {
                     self.notes.is_too_much("a message of more than 32 MiB");
                     return None;
                 }
             }
-            let message = messages::read(&self.line);
-            let is_blank = self.line.trim_ascii().is_empty();
-            match message {
-                Err(_) if is_blank => {}
+            let line = self.output.text();
+            match messages::read(line) {
+                Ok(message) => return Some(message),
+                Err(_) if line.trim_ascii().is_empty() => {}
                 Err(_) => {
-                    self.notes.is_nonsense(&self.line);
+                    self.notes.is_nonsense(line);
                     self.nonsense += 1;
                 }
-                Ok(message) => {
-                    self.line.clear();
-                    return Some(message);
-                }
             }
-            self.line.clear();
             if self.nonsense > MAX_NONSENSE {
                 return None;
             }

@@ -82,13 +82,14 @@ impl Connection {
         };
         let take = |entry: Value| {
             count += 1;
-            bytes += entry.to_string().len();
+            let length = entry.to_string().len();
+            bytes += length;
             if count > MAX_SKILLS || bytes > MAX_SKILLS_BYTES {
                 let what = format!("there are more than {MAX_SKILLS} skills, or they say too much");
                 skills.problems.push(SkillProblem { uri: None, what });
                 return ControlFlow::Break(());
             }
-            match skill(entry) {
+            match skill(entry, length) {
                 Ok(skill) => skills.skills.push(skill),
                 Err(problem) => skills.problems.push(problem),
             }
@@ -113,7 +114,8 @@ impl Connection {
         let mut answer = self.ask(ClientRequest::CustomRequest(request)).await?;
         let entry = answer.get_mut("skill").map(Value::take);
         let entry = entry.ok_or_else(|| self.strange("there is no skill in it"))?;
-        let skill = skill(entry).map_err(|problem| self.strange(problem.what))?;
+        let length = entry.to_string().len();
+        let skill = skill(entry, length).map_err(|problem| self.strange(problem.what))?;
         if skill.uri == uri { Ok(skill) } else { Err(self.strange("it is another skill")) }
     }
 
@@ -210,10 +212,10 @@ fn tool(mut entry: Value) -> Result<Tool, String> {
     Ok(Tool { name, description: description.to_owned(), schema })
 }
 
-/// Reads the entry of a skill.
-fn skill(entry: Value) -> Result<Skill, SkillProblem> {
+/// Reads the entry of a skill, which is as long as that.
+fn skill(entry: Value, length: usize) -> Result<Skill, SkillProblem> {
     let uri = entry.get("uri").and_then(Value::as_str).map(excerpt);
-    if entry.to_string().len() > MAX_SKILL {
+    if length > MAX_SKILL {
         let what = format!("its entry has more than {MAX_SKILL} bytes");
         return Err(SkillProblem { uri, what });
     }

@@ -16,6 +16,7 @@ mod lists;
 mod messages;
 mod peer;
 mod program;
+mod streams;
 mod text;
 mod trouble;
 mod web;

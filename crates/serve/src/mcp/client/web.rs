@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures_util::stream::BoxStream;
@@ -21,6 +20,7 @@ use sse_stream::Sse;
 use thiserror::Error;
 
 use super::lines::MAX_MESSAGE;
+use super::streams::Streams;
 use super::{events, messages};
 
 /// How long a stream for whatever may come is waited for.
@@ -33,11 +33,6 @@ const MAX_STREAM: u64 = 1 << 30;
 const MAX_REFUSAL: usize = 64 << 10;
 /// How long the name of a session may be, in bytes.
 const MAX_NAME: usize = 1 << 10;
-/// How many streams are asked for in one connection. A server may end each at once, to be asked again.
-const MAX_STREAMS: u32 = 10_000;
-/// How long is waited before a stream is taken up again.
-const PAUSE: Duration = Duration::from_millis(100);
-
 /// What can be wrong with an answer.
 #[derive(Debug, Error)]
 pub(super) enum Fault {
@@ -65,8 +60,8 @@ pub(super) struct Web {
     pub(super) headers: Arc<Headers>,
     /// How long an answer may be silent.
     pub(super) silence: Duration,
-    /// How many streams were asked for.
-    pub(super) streams: Arc<AtomicU32>,
+    /// The streams that were asked for.
+    pub(super) streams: Arc<Streams>,
 }
 
 /// Headers whose values are not shown.
@@ -100,7 +95,7 @@ impl StreamableHttpClient for Web {
             max_bytes: MAX_STREAM,
         };
         let answer = self.http.post(request).await.map_err(Fault::Network)?;
-        judge(answer, &message, session.is_some()).await
+        self.judge(answer, &message, session.is_some()).await
     }
 
     async fn delete_session(
@@ -128,12 +123,8 @@ impl StreamableHttpClient for Web {
         _auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
-        if self.streams.fetch_add(1, Ordering::Relaxed) >= MAX_STREAMS {
-            return Err(StreamableHttpError::ServerDoesNotSupportSse);
-        }
-        if last_event.is_some() {
-            tokio::time::sleep(PAUSE).await;
-        }
+        let pause = self.streams.next().ok_or(StreamableHttpError::ServerDoesNotSupportSse)?;
+        tokio::time::sleep(pause).await;
         let mut extra = vec![("accept", EVENTS)];
         extra.extend(session.as_deref().map(|session| (HEADER_SESSION_ID, session)));
         extra.extend(last_event.as_deref().map(|event| (HEADER_LAST_EVENT_ID, event)));
@@ -142,7 +133,7 @@ impl StreamableHttpClient for Web {
         let request = BareRequest { url: &uri, headers: &headers, idle_timeout, max_bytes };
         let answer = self.http.get(request).await.map_err(Fault::Network)?;
         match answer.status() {
-            200 if content_type(&answer) == EVENTS => Ok(events::stream(answer, MAX_MESSAGE)),
+            200 if is(&answer, EVENTS) => Ok(self.events(answer)),
             200 => Err(StreamableHttpError::UnexpectedContentType(None)),
             405 => Err(StreamableHttpError::ServerDoesNotSupportSse),
             status => Err(Fault::Status(status).into()),
@@ -166,34 +157,37 @@ impl Web {
             custom.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
         own.chain(custom).chain(extra.iter().copied()).collect()
     }
-}
 
-/// Tells what an answer to a message is.
-async fn judge(
-    answer: Answer,
-    message: &ClientJsonRpcMessage,
-    in_session: bool,
-) -> Result<StreamableHttpPostResponse, Failure> {
-    let is_question = matches!(message, ClientJsonRpcMessage::Request(_));
-    let session = answer.header(HEADER_SESSION_ID).filter(|it| it.len() <= MAX_NAME);
-    let session = session.map(str::to_owned);
-    match answer.status() {
-        202 | 204 => Ok(StreamableHttpPostResponse::Accepted),
-        404 if in_session => Err(StreamableHttpError::SessionExpired),
-        200..=299 => match content_type(&answer) {
-            EVENTS => {
-                Ok(StreamableHttpPostResponse::Sse(events::stream(answer, MAX_MESSAGE), session))
+    fn events(&self, answer: Answer) -> BoxStream<'static, Result<Sse, SseError>> {
+        events::stream(answer, MAX_MESSAGE, Arc::clone(&self.streams))
+    }
+
+    /// Tells what an answer to a message is.
+    async fn judge(
+        &self,
+        answer: Answer,
+        message: &ClientJsonRpcMessage,
+        in_session: bool,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let is_question = matches!(message, ClientJsonRpcMessage::Request(_));
+        let session = answer.header(HEADER_SESSION_ID).filter(|it| it.len() <= MAX_NAME);
+        let session = session.map(str::to_owned);
+        match answer.status() {
+            202 | 204 => Ok(StreamableHttpPostResponse::Accepted),
+            404 if in_session => Err(StreamableHttpError::SessionExpired),
+            200..=299 if is(&answer, EVENTS) => {
+                Ok(StreamableHttpPostResponse::Sse(self.events(answer), session))
             }
             // Nothing is expected but that it arrived.
-            _ if !is_question => Ok(StreamableHttpPostResponse::Accepted),
-            JSON => {
+            200..=299 if !is_question => Ok(StreamableHttpPostResponse::Accepted),
+            200..=299 if is(&answer, JSON) => {
                 let body = whole(answer).await?;
                 let message = messages::read(&body).map_err(|_error| no_message(&body))?;
                 Ok(StreamableHttpPostResponse::Json(message, session))
             }
-            _ => Err(no_message(&answer.beginning(MAX_REFUSAL).await)),
-        },
-        status => refusal(status, answer, message, session).await,
+            200..=299 => Err(no_message(&answer.beginning(MAX_REFUSAL).await)),
+            status => refusal(status, answer, message, session).await,
+        }
     }
 }
 
@@ -230,9 +224,10 @@ fn is_discovery(request: &ClientRequest) -> bool {
     matches!(request, ClientRequest::DiscoverRequest(_))
 }
 
-fn content_type(answer: &Answer) -> &str {
+/// Whether an answer is of a kind.
+fn is(answer: &Answer, kind: &str) -> bool {
     let value = answer.header("content-type").unwrap_or_default();
-    value.split(';').next().unwrap_or_default().trim()
+    value.split(';').next().is_some_and(|it| it.trim().eq_ignore_ascii_case(kind))
 }
 
 async fn whole(mut answer: Answer) -> Result<Vec<u8>, Failure> {

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -54,13 +55,12 @@ impl<S: ServerHandler> Connections<S> {
 
     /// Lets connections in until it is told to stop.
     pub(super) async fn serve(&mut self, stop: impl Future<Output = ()>) {
-        let mut stop = std::pin::pin!(stop);
-        let mut sweep = interval(SWEEP);
-        sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut stop = pin!(stop);
+        let mut sweeping = pin!(sweep(Arc::clone(&self.front)));
         loop {
             tokio::select! {
                 () = &mut stop => return,
-                _ = sweep.tick() => self.front.sweep().await,
+                never = &mut sweeping => match never {},
                 _ = self.open.join_next(), if !self.open.is_empty() => {}
                 accepted = self.listener.accept() => match accepted {
                     Ok((stream, _)) => self.admit(stream),
@@ -119,6 +119,16 @@ impl Strangers {
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<(u64, AbortHandle)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Looks after sessions, which may take a while.
+async fn sweep<S: ServerHandler>(front: Arc<Front<S>>) -> Infallible {
+    let mut times = interval(SWEEP);
+    times.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        times.tick().await;
+        front.sweep().await;
     }
 }
 

@@ -18,8 +18,6 @@ use hyper::body::{Body as _, Bytes, Incoming};
 use rmcp::ServerHandler;
 use rmcp::model::{ErrorData, JsonRpcError, RequestId};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use tokio::time::timeout;
 
 use super::pages;
@@ -27,18 +25,12 @@ use super::sessions::Sessions;
 use super::token::Tokens;
 use super::{BODY_TIME, Guest, PATH};
 use crate::mcp::MAX_MESSAGE;
-use crate::mcp::calls::CallError;
+use crate::mcp::line::Glimpse;
 use crate::mcp::lines::refusal;
 
 /// What is answered.
 pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
 
-/// The header with the id of a session.
-const SESSION: &str = "mcp-session-id";
-/// The header with the version that a client speaks; versions are days.
-const VERSION: &str = "mcp-protocol-version";
-/// The first version without sessions.
-const WITHOUT_SESSIONS: &str = "2026-07-28";
 /// What messages are written in.
 const JSON: &str = "application/json";
 /// The methods that the path has.
@@ -58,22 +50,6 @@ struct House<S> {
     opening: StreamableHttpService<S, Sessions>,
     /// Answers everything else.
     passing: StreamableHttpService<S, Sessions>,
-}
-
-/// What is looked at before a message is passed on.
-#[derive(Deserialize)]
-struct Glimpse {
-    method: Option<String>,
-    #[serde(default)]
-    id: Option<Id>,
-}
-
-/// The id of a message, as far as it can be one.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Id {
-    Usable(RequestId),
-    Other(IgnoredAny),
 }
 
 impl<S: ServerHandler> Front<S> {
@@ -178,32 +154,11 @@ impl<S: ServerHandler> House<S> {
             Ok(glimpse) => glimpse,
             Err(error) => return refused(refusal(&error), None),
         };
-        let id = match glimpse.id {
-            Some(Id::Usable(id)) => Some(id),
-            Some(Id::Other(_)) | None => None,
-        };
+        let id = glimpse.waits_as();
         if glimpse.method.as_deref() == Some("initialize") {
             return self.initialize(parts, body, id).await;
         }
-        let session = session_of(&parts.headers).map(str::to_owned);
-        let call = session.zip(id.clone().filter(|_| glimpse.method.is_some()));
-        if let Some((session, id)) = &call
-            && let Err(error) = self.sessions.open(session, id)
-        {
-            let data = ErrorData::invalid_request(error.to_string(), None);
-            let status = match error {
-                CallError::InUse => StatusCode::BAD_REQUEST,
-                CallError::TooMany => StatusCode::TOO_MANY_REQUESTS,
-            };
-            return said(status, data, None);
-        }
-        let answer = self.passing.handle(whole(parts, body)).await;
-        if let Some((session, id)) = &call
-            && answer.status() != StatusCode::OK
-        {
-            self.sessions.end(session, id);
-        }
-        reworded(answer, id)
+        reworded(self.passing.handle(whole(parts, body)).await, id)
     }
 
     async fn initialize(&self, parts: Parts, body: Bytes, id: Option<RequestId>) -> Answer {
@@ -239,13 +194,6 @@ fn whole(parts: Parts, body: Bytes) -> Request<Full<Bytes>> {
     Request::from_parts(parts, Full::new(body))
 }
 
-/// The session that a request is part of. Versions without sessions pass over its id.
-fn session_of(headers: &HeaderMap) -> Option<&str> {
-    let text = |name| headers.get(name).and_then(|it| it.to_str().ok());
-    let is_modern = text(VERSION).is_some_and(|it| it >= WITHOUT_SESSIONS);
-    text(SESSION).filter(|_| !is_modern)
-}
-
 fn is_json(headers: &HeaderMap) -> bool {
     let value = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).unwrap_or_default();
     value.split(';').next().is_some_and(|it| it.trim().eq_ignore_ascii_case(JSON))
@@ -260,13 +208,9 @@ fn reworded(answer: Answer, id: Option<RequestId>) -> Answer {
 }
 
 fn refused(data: ErrorData, id: Option<RequestId>) -> Answer {
-    said(StatusCode::BAD_REQUEST, data, id)
-}
-
-fn said(status: StatusCode, data: ErrorData, id: Option<RequestId>) -> Answer {
     let error = JsonRpcError::new(id, data);
     let text = serde_json::to_vec(&error).expect("an error has only text for keys");
-    let mut answer = plain(status, text);
+    let mut answer = plain(StatusCode::BAD_REQUEST, text);
     answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
     answer
 }

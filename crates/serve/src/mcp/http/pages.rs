@@ -15,7 +15,7 @@ use super::front::{Answer, METHODS, plain};
 const SENT: &str = "authorization, content-type, last-event-id, mcp-method, mcp-name, \
                     mcp-protocol-version, mcp-session-id";
 /// The headers of answers that pages may see.
-const SEEN: &str = "mcp-session-id, www-authenticate";
+const SEEN: &str = "mcp-session-id";
 
 /// The page on whose behalf a browser asks whether it may. It does so without a token.
 pub(super) fn asking(parts: &Parts) -> Option<HeaderValue> {

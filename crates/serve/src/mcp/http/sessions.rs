@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures_util::{Stream, StreamExt as _};
-use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use futures_util::{Stream, StreamExt as _, stream};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::WorkerTransport;
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError, LocalSessionWorker,
@@ -20,10 +20,11 @@ use rmcp::transport::streamable_http_server::session::{
 use thiserror::Error;
 use tokio::time::timeout;
 
-use crate::mcp::calls::{CallError, Calls, Leash};
+use crate::mcp::calls::{Calls, Leash};
+use crate::mcp::lines::{Refusal, refused_call};
 
 /// How long calls go on without a connection of their client, which is told to come back after three seconds.
-pub(super) const ABANDONED: Duration = Duration::from_secs(10);
+const ABANDONED: Duration = Duration::from_secs(10);
 /// How long a session is kept without a connection of its client.
 const IDLE: Duration = Duration::from_secs(60 * 60);
 /// How long closing a session is waited for.
@@ -69,19 +70,6 @@ impl Sessions {
         // It counts from the last message, also while a client waits for the next one.
         inner.session_config.keep_alive = None;
         Self { inner, known: Mutex::default() }
-    }
-
-    /// Opens a call of a session, which the session itself ends. Nothing happens without that session.
-    pub(super) fn open(&self, session: &str, call: &RequestId) -> Result<(), CallError> {
-        let session = self.lock().get(session).cloned();
-        session.map_or(Ok(()), |session| session.calls.open(call))
-    }
-
-    /// Takes [`Self::open`] back.
-    pub(super) fn end(&self, session: &str, call: &RequestId) {
-        if let Some(session) = self.lock().get(session) {
-            session.calls.end(call);
-        }
     }
 
     /// Whether one more session fits in.
@@ -178,8 +166,22 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionsError> {
-        let attending = self.attend(id);
-        Ok(attended(self.inner.create_stream(id, message).await?, attending))
+        let session = self.lock().get(id).cloned();
+        let attending = session.as_ref().map(Session::attend);
+        let opened = match (&session, &message) {
+            (Some(session), JsonRpcMessage::Request(call)) => Some(session.open(&call.id)),
+            _ => None,
+        };
+        let opening = match opened.transpose() {
+            Ok(opening) => opening,
+            Err(refusal) => {
+                let refusal = ServerSseMessage::from_message(*refusal);
+                return Ok(stream::iter([refusal]).left_stream());
+            }
+        };
+        let answers = self.inner.create_stream(id, message).await?;
+        opening.into_iter().for_each(Opening::deliver);
+        Ok(attended(answers, attending).right_stream())
     }
 
     async fn accept_message(
@@ -221,9 +223,35 @@ impl Session {
         (attendance.connections == 0).then_some(attendance.left)
     }
 
+    fn open(&self, call: &RequestId) -> Result<Opening, Refusal> {
+        self.calls.open(call).map_err(|error| refused_call(&error, call))?;
+        Ok(Opening { calls: self.calls.clone(), call: Some(call.clone()) })
+    }
+
     fn attend(&self) -> Attending {
         self.attendance.lock().unwrap_or_else(PoisonError::into_inner).connections += 1;
         Attending(Arc::clone(&self.attendance))
+    }
+}
+
+/// A call that is open, but has not reached its session yet: whoever sent it may go before that.
+struct Opening {
+    calls: Calls,
+    call: Option<RequestId>,
+}
+
+impl Opening {
+    /// From now on the session ends the call.
+    fn deliver(mut self) {
+        self.call = None;
+    }
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        if let Some(call) = &self.call {
+            self.calls.end(call);
+        }
     }
 }
 

@@ -46,11 +46,7 @@ impl Tokens {
     /// When a line has no token that can be used, or none has one.
     pub fn parse(text: &str) -> Result<Self, TokenError> {
         let mut tokens = Vec::new();
-        for (number, line) in (1..).zip(text.lines()) {
-            let token = line.trim();
-            if token.is_empty() || token.starts_with('#') {
-                continue;
-            }
+        for (number, token) in Self::lines(text) {
             if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
                 return Err(TokenError::Characters(number));
             }
@@ -64,6 +60,12 @@ impl Tokens {
             1..=MAX_TOKENS => Ok(Self(tokens)),
             _ => Err(TokenError::TooMany),
         }
+    }
+
+    /// What stands in lines that are not passed over, with their numbers.
+    pub fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+        let lines = (1..).zip(text.lines().map(str::trim));
+        lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
     }
 
     /// How many there are.

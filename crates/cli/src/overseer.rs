@@ -121,7 +121,12 @@ impl Approver for Overseer {
         let may_keep = sheet.may_keep;
         match self.asking {
             Asking::Never => return None,
-            Asking::AtClient => return person::ask(sheet.in_words(), may_keep).await,
+            Asking::AtClient => {
+                // What cannot be told from another question could be taken for it.
+                let Some(digest) = question.digest() else { return Some(Decision::Deny) };
+                let text = sheet.in_words();
+                return person::ask(person::Form { text, may_keep, digest }).await;
+            }
             Asking::AtTerminal => sheet.print(self.context.output),
         }
         let is_unwanted = Arc::new(AtomicBool::new(false));

@@ -53,6 +53,12 @@ impl Admission<'_> {
         }
     }
 
+    /// The same without asking anybody; nothing if a person has to decide.
+    pub(crate) async fn allowed(&self, run: &Prepared) -> Result<Option<Permit>, String> {
+        let gate = self.gate.ok_or_else(|| UNDECIDED.to_owned())?;
+        gate.allowed(&self.runs.wanted(run)?).await
+    }
+
     /// Looks once more at a command right before it runs, and has it run as it was allowed.
     pub(crate) async fn open(
         &self,

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use metier_approval::{Approved, Pinned, Policy};
+use metier_approval::{Approved, Executable, FileFact, Pinned, Policy};
+use metier_skill::files::Digest;
 use metier_skill::library::Snapshot;
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +64,7 @@ pub trait Approver: fmt::Debug + Send + Sync {
 }
 
 /// What a person is asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum Question {
     /// Whether a command may run on the host.
     Command(Box<CommandQuestion>),
@@ -71,8 +72,16 @@ pub enum Question {
     Tool(Box<ToolQuestion>),
 }
 
+impl Question {
+    /// What tells this question from every other, be it by nothing but the state of a script or by what is masked
+    /// when it is shown. None if a path in it is no text.
+    pub fn digest(&self) -> Option<Digest> {
+        serde_json::to_vec(self).ok().map(|bytes| Digest::of_bytes(&bytes))
+    }
+}
+
 /// Whether a tool of another server may be called.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ToolQuestion {
     /// Who wants to call it.
     pub agent: String,
@@ -87,7 +96,7 @@ pub struct ToolQuestion {
 }
 
 /// Whether a command may run on the host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CommandQuestion {
     /// Who wants to run the command.
     pub agent: String,
@@ -99,6 +108,8 @@ pub struct CommandQuestion {
     pub reason: String,
     /// What would run, program by program; else a shell would be given the command.
     pub plan: Option<Approved>,
+    /// The shell that would be given the command, and where.
+    pub shell: Option<(Executable, FileFact)>,
     /// Where it would start.
     pub directory: String,
     /// Variables that the call sets for it.

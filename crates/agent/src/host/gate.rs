@@ -81,6 +81,15 @@ struct Open {
     reason: String,
     plan: Option<Approved>,
     offer: Option<Vec<Pinned>>,
+    /// What becomes of it without one.
+    verdict: Verdict,
+    rules: Rules,
+}
+
+/// What is decided by what people allowed.
+enum Judged {
+    Allowed(Permit),
+    Open(Box<Open>),
 }
 
 impl Gate<'_> {
@@ -92,23 +101,36 @@ impl Gate<'_> {
         call: &Call,
         wanted: Wanted,
     ) -> Result<Result<Permit, String>, AgentError> {
+        match self.judge(&wanted).await {
+            Ok(Judged::Allowed(permit)) => Ok(Ok(permit)),
+            Ok(Judged::Open(open)) => self.ask(thread, call, wanted, *open).await,
+            Err(why) => Ok(Err(why)),
+        }
+    }
+
+    /// Decides about a command without asking anybody; nothing if a person has to decide.
+    pub(crate) async fn allowed(&self, wanted: &Wanted) -> Result<Option<Permit>, String> {
+        match self.judge(wanted).await? {
+            Judged::Allowed(permit) => Ok(Some(permit)),
+            Judged::Open(_) => Ok(None),
+        }
+    }
+
+    async fn judge(&self, wanted: &Wanted) -> Result<Judged, String> {
         let mut names = wanted.variables.iter().map(|(name, _)| name);
         if let Some(name) = names.find(|name| is_loader_variable(name)) {
             let why = format!("`{name}` may not be set: it decides what programs load or start");
-            return Ok(Err(refusal(&why)));
+            return Err(refusal(&why));
         }
-        let policy = match self.policy(&wanted).await {
-            Ok(policy) => policy,
-            Err(why) => return Ok(Err(why)),
-        };
-        let verdict = verdict(&wanted, &policy);
+        let policy = self.policy(wanted).await?;
+        let verdict = verdict(wanted, &policy);
         match verdict.clone() {
-            Verdict::Allow(plan) => Ok(wanted.permit(Some(plan), false)),
-            Verdict::AllowText { .. } => Ok(wanted.permit(None, false)),
-            Verdict::Deny { reason } => Ok(Err(refusal(&reason))),
+            Verdict::Allow(plan) => wanted.permit(Some(plan), false).map(Judged::Allowed),
+            Verdict::AllowText { .. } => wanted.permit(None, false).map(Judged::Allowed),
+            Verdict::Deny { reason } => Err(refusal(&reason)),
             Verdict::Ask { reason, plan, offer } => {
-                let open = Open { reason, plan, offer };
-                self.ask(thread, call, (wanted, open), (verdict, policy.rules)).await
+                let open = Open { reason, plan, offer, verdict, rules: policy.rules };
+                Ok(Judged::Open(Box::new(open)))
             }
         }
     }
@@ -125,34 +147,41 @@ impl Gate<'_> {
         &self,
         thread: &mut Thread,
         call: &Call,
-        (wanted, open): (Wanted, Open),
-        (verdict, rules): (Verdict, Rules),
+        wanted: Wanted,
+        open: Open,
     ) -> Result<Result<Permit, String>, AgentError> {
         if let Err(why) = can_be_shown(&wanted, &open) {
             return Ok(Err(refusal(&format!("{why}; and {}", open.reason))));
         }
-        let Open { reason, plan, offer } = open;
+        let Open { reason, plan, offer, verdict, rules } = open;
         let offered = offer.clone();
+        // What a text would be given to is what it is now, not what it will be when the person has answered.
+        let permit = wanted.permit(plan.clone(), true);
+        let shell = match &permit {
+            Ok(Permit { allowed: Allowed::Text(by), .. }) => Some(*by.clone()),
+            _ => None,
+        };
         let question = Question::Command(Box::new(CommandQuestion {
             agent: self.agent.to_owned(),
             tool: call.name.clone(),
             command: wanted.text.clone(),
             reason,
-            plan: plan.clone(),
+            plan,
+            shell,
             directory: wanted.directory.display().to_string(),
             variables: wanted.variables.clone(),
             stdin: wanted.stdin.clone(),
             is_talked_to: wanted.is_talked_to,
             offer,
         }));
-        // What a text would be given to is what it is now, not what it will be when the person has answered.
-        let permit = wanted.permit(plan, true);
         let event = asked(&question, call);
         let id = event.id();
         thread.append(vec![event]).await?;
         let answer = tokio::select! {
-            decision = self.host.approver.ask(&question) => decision.map_or(Answered::Nobody, Answered::By),
+            // Whoever stopped it is not nobody.
+            biased;
             () = self.stop.stopped() => Answered::Stopped,
+            decision = self.host.approver.ask(&question) => decision.map_or(Answered::Nobody, Answered::By),
         };
         let kept = match (answer, &offered) {
             (Answered::By(Decision::Always), Some(offer)) => {

@@ -10,6 +10,7 @@ mod desk;
 mod error;
 mod files;
 mod lookup;
+mod questions;
 mod run;
 mod tools;
 
@@ -37,6 +38,7 @@ pub use files::{FileBytes, FileRole, SkillFile, SkillFiles};
 pub use tools::{Effects, VisitTool, name, tools};
 
 use desk::{Desk, Memory};
+use questions::Questions;
 use run::Counter;
 use tools::NAMES;
 
@@ -68,6 +70,7 @@ pub struct Visits {
 pub struct Visit {
     desk: Arc<Desk>,
     counter: Counter,
+    questions: Questions,
 }
 
 impl Visit {
@@ -85,7 +88,11 @@ impl Visit {
     }
 
     fn with(visits: Arc<Visits>, key: SessionKey, memory: Memory) -> Self {
-        Self { desk: Arc::new(Desk::new(visits, key, memory)), counter: Counter::new() }
+        Self {
+            desk: Arc::new(Desk::new(visits, key, memory)),
+            counter: Counter::new(),
+            questions: Questions::default(),
+        }
     }
 
     /// The skills as they are now.

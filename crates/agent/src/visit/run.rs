@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use metier_sandbox::Cancel;
 use metier_session::content::Call;
-use metier_session::{EventId, Opening, SessionKey};
+use metier_session::{EventId, Opening, SessionKey, SessionStore};
 use metier_workspace::executor::Live;
 use serde_json::Value;
 use tokio::sync::{Mutex, Semaphore};
@@ -23,17 +23,19 @@ use crate::tools::{Answer, Runs};
 /// Commands of one visit that run at the same time; each is a process tree with limits of its own, and further ones
 /// wait.
 const MAX_RUNS: usize = 16;
+/// The answer to a call on the host where there is no session.
+const UNWRITTEN: &str = "no command may run on the host: decisions cannot be written down";
 
 /// What the commands of a visit share.
 pub(super) struct Counter {
     places: Semaphore,
-    /// About one command is decided after the other.
-    deciding: Mutex<()>,
+    /// A person is asked about one command after the other.
+    asking: Mutex<()>,
 }
 
 impl Counter {
     pub(super) fn new() -> Self {
-        Self { places: Semaphore::new(MAX_RUNS), deciding: Mutex::default() }
+        Self { places: Semaphore::new(MAX_RUNS), asking: Mutex::default() }
     }
 }
 
@@ -53,10 +55,9 @@ impl Visit {
         stop: &Stop,
         live: Live,
     ) -> Result<Answer, String> {
-        let _place = tokio::select! {
-            place = self.counter.places.acquire() => place.map_err(|error| error.to_string())?,
-            () = stop.stopped() => return Err(STOPPED.to_owned()),
-        };
+        if stop.is_stopped() {
+            return Err(STOPPED.to_owned());
+        }
         let given = given.clone();
         let prepare = move |desk: &Desk| {
             let runs = desk.runs();
@@ -72,6 +73,11 @@ impl Visit {
             true => self.decide(admission, &prepared).await?,
             false => None,
         };
+        // Not before it is decided: people take long, and others may run meanwhile.
+        let _place = tokio::select! {
+            place = self.counter.places.acquire() => place.map_err(|error| error.to_string())?,
+            () = stop.stopped() => return Err(STOPPED.to_owned()),
+        };
         admission.open(&mut prepared, permit.as_ref()).await?;
         let cancel = Cancel::new().map_err(|error| AgentError::from(error).to_string())?;
         let _ending = Ending(cancel.clone());
@@ -85,13 +91,17 @@ impl Visit {
         admission: Admission<'_>,
         run: &Prepared,
     ) -> Result<Option<Permit>, String> {
-        let id = EventId::fresh().to_string();
-        let call = Call { id, name: name::RUN.to_owned(), ..Call::default() };
+        self.desk.sessions()?;
+        if let Some(permit) = admission.allowed(run).await? {
+            return Ok(Some(permit));
+        }
         let _alone = tokio::select! {
-            alone = self.counter.deciding.lock() => alone,
+            alone = self.counter.asking.lock() => alone,
             () = admission.stop.stopped() => return Err(STOPPED.to_owned()),
         };
-        // Read anew: others may have written to the session.
+        let id = EventId::fresh().to_string();
+        let call = Call { id, name: name::RUN.to_owned(), ..Call::default() };
+        // Read and decided anew: others may have written to the session, and a person may have allowed it by now.
         let mut thread = self.desk.thread().await?;
         let decided = admission.decide(&mut thread, &call, run).await;
         decided.map_err(|error| not_written(&error))?
@@ -110,11 +120,13 @@ impl Desk {
         }
     }
 
+    fn sessions(&self) -> Result<&Arc<dyn SessionStore>, String> {
+        self.visits.sessions.as_ref().ok_or_else(|| UNWRITTEN.to_owned())
+    }
+
     /// The session in which decisions are written down.
     async fn thread(&self) -> Result<Thread, String> {
-        let Some(sessions) = &self.visits.sessions else {
-            return Err("no command may run on the host: decisions cannot be written down".into());
-        };
+        let sessions = self.sessions()?;
         let key = SessionKey::new(&self.key.app, &self.key.user, &self.key.session);
         let key = key.map_err(|error| not_written(&error))?;
         // No conversation of ours begins there.

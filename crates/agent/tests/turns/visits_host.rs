@@ -27,6 +27,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("visits_host::where_nobody_decides_nothing_runs", undecided),
     ("visits_host::where_nothing_is_written_down_nothing_runs", unwritten),
     ("visits_host::a_person_is_asked_one_thing_at_a_time", one_at_a_time),
+    ("visits_host::what_was_allowed_waits_for_no_person", beside_a_question),
     ("visits_host::a_call_that_is_stopped_waits_for_no_decision", stopped),
     ("visits_host::decisions_are_written_down_beside_those_of_others", shared),
 ];
@@ -196,6 +197,31 @@ fn one_at_a_time() -> Result<(), Failed> {
     }
     assert_eq!(slow.most.load(Ordering::SeqCst), 1);
     assert_eq!(at.approvals().len(), 6);
+    Ok(())
+}
+
+fn beside_a_question() -> Result<(), Failed> {
+    let person = Person::who(None).allowing("uname").who_never_answers();
+    let at = OnHost::new(Arc::new(person));
+    let guest = at.guest();
+    let (stopper, stop) = stop();
+    let (asking, allowed) = (at.touch(), command("uname -s"));
+    wait(async {
+        let call = |given| guest.0.call("skill_run", given, &stop, Box::new(|_, _| {}));
+        // More of them than run at the same time.
+        let waiting = futures_util::future::join_all((0..20).map(|_| call(&asking)));
+        let beside = async {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            let patience = Duration::from_secs(30);
+            let ran = tokio::time::timeout(patience, call(&allowed)).await;
+            stopper.stop();
+            ran.expect("it does not wait")
+        };
+        let (stopped, ran) = tokio::join!(waiting, beside);
+        assert_eq!(stdout(&ran), "Linux\n");
+        assert!(stopped.iter().all(|it| it.is_error && it.text.contains("stopped")), "{stopped:?}");
+    });
+    assert!(!at.is_made());
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! Commands on the host: the person at the client decides.
 
+use metier_testkit::TestEnv;
 use serde_json::{Value, json};
 
 use super::Client;
@@ -47,35 +48,110 @@ fn a_client_that_cannot_ask_is_refused_with_what_to_do() {
     assert!(asked.is_empty(), "{asked:?}");
 }
 
+/// A client without a session, and a script that leaves a line wherever it runs.
+struct Passing {
+    env: TestEnv,
+    client: Client,
+}
+
+impl Passing {
+    fn new(settings: &str) -> Self {
+        let env = environment().with_variable("PATH", "/usr/bin:/bin");
+        env.skill("project/skills", "greet", "Says hello.");
+        env.write("home/.metier/config.toml", settings);
+        let capabilities = json!({ "elicitation": { "form": {} } });
+        let mut client = Client::start_without_session(&env, ON_HOST, &capabilities);
+        client.call("skill_load", &json!({ "skill": "greet" }));
+        let passing = Self { env, client };
+        passing.writes("first");
+        passing
+    }
+
+    /// Has the script leave this.
+    fn writes(&self, line: &str) {
+        let log = self.env.root().join("log");
+        self.env.write("note.sh", format!("echo {line} >> '{}'\n", log.display()));
+    }
+
+    /// What was left so far.
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.env.root().join("log")).unwrap_or_default()
+    }
+
+    /// Wants to run the script with an argument; `answer` is to the question of an earlier call.
+    fn run(&mut self, argument: &str, answer: Option<(&Value, &str)>) -> Value {
+        let command = format!("sh {} {argument}", self.env.root().join("note.sh").display());
+        let arguments = json!({ "skill": "greet", "command": command });
+        let mut call = json!({ "name": "skill_run", "arguments": arguments });
+        if let Some((asked, decision)) = answer {
+            let answer = json!({ "action": "accept", "content": { "decision": decision } });
+            call["inputResponses"] = json!({ "approval": answer });
+            call["requestState"] = asked["requestState"].clone();
+        }
+        self.client.ask("tools/call", &call)
+    }
+}
+
+/// Checks that a call ended with a question.
+fn asks(answer: &Value) {
+    assert_eq!(answer["resultType"], "input_required", "{answer}");
+    let question = &answer["inputRequests"]["approval"]["params"]["message"];
+    assert!(question.as_str().is_some_and(|it| it.contains("run: sh ")), "{answer}");
+}
+
 #[test]
 fn without_a_session_the_call_comes_again_with_the_answer_to_exactly_its_question() {
-    let env = environment().with_variable("PATH", "/usr/bin:/bin");
-    env.skill("project/skills", "greet", "Says hello.");
-    let capabilities = json!({ "elicitation": { "form": {} } });
-    let mut client = Client::start_without_session(&env, ON_HOST, &capabilities);
-    let [wanted, other] = ["wanted", "other"].map(|name| env.root().join(name));
-    let call = |path: &std::path::Path| {
-        let command = format!("touch {}", path.display());
-        json!({ "name": "skill_run", "arguments": { "skill": "greet", "command": command } })
-    };
-    client.call("skill_load", &json!({ "skill": "greet" }));
-    let asked = client.ask("tools/call", &call(&wanted));
-    assert_eq!(asked["resultType"], "input_required", "{asked}");
-    let question = &asked["inputRequests"]["approval"]["params"]["message"];
-    assert!(question.as_str().unwrap().contains("run: touch "), "{asked}");
-    assert!(!wanted.exists());
+    let mut passing = Passing::new("");
+    let asked = passing.run("wanted", None);
+    asks(&asked);
+    asks(&passing.run("other", Some((&asked, "once"))));
+    assert_eq!(passing.log(), "");
+    let ran = passing.run("wanted", Some((&asked, "once")));
+    assert!(ran["isError"] == false && passing.log() == "first\n", "{ran}");
+    passing.client.end();
+}
 
-    let answered = |path: &std::path::Path| {
-        let mut call = call(path);
-        let answer = json!({ "action": "accept", "content": { "decision": "once" } });
-        call["inputResponses"] = json!({ "approval": answer });
-        call["requestState"] = asked["requestState"].clone();
-        call
-    };
-    let refused = client.ask("tools/call", &answered(&other));
-    assert_eq!(refused["resultType"], "input_required", "it is another question: {refused}");
-    assert!(!other.exists());
-    let ran = client.ask("tools/call", &answered(&wanted));
-    assert!(ran["isError"] == false && wanted.exists(), "{ran}");
-    client.end();
+#[test]
+fn a_question_that_is_open_runs_nothing_whatever_holds_where_nobody_can_be_asked() {
+    let mut passing = Passing::new(
+        "approvals.mode = 'full'\napprovals.ask = 'always'\napprovals.ask_fallback = 'full'\n",
+    );
+    let asked = passing.run("", None);
+    asks(&asked);
+    assert_eq!(passing.log(), "");
+    let ran = passing.run("", Some((&asked, "once")));
+    assert!(ran["isError"] == false && passing.log() == "first\n", "{ran}");
+    let asked = passing.run("", None);
+    let denied = passing.run("", Some((&asked, "deny")));
+    assert!(denied["isError"] == true && passing.log() == "first\n", "{denied}");
+    passing.client.end();
+}
+
+#[test]
+fn an_answer_holds_for_the_script_that_was_asked_about_and_not_for_what_became_of_it() {
+    let mut passing = Passing::new("");
+    for decision in ["once", "always"] {
+        let asked = passing.run("", None);
+        asks(&asked);
+        passing.writes(&format!("{decision}-other"));
+        asks(&passing.run("", Some((&asked, decision))));
+        asks(&passing.run("", None));
+        assert_eq!(passing.log(), "", "{decision}");
+    }
+    passing.client.end();
+}
+
+#[test]
+fn an_answer_that_is_brought_again_is_none() {
+    let mut passing = Passing::new("");
+    let asked = passing.run("", None);
+    let ran = passing.run("", Some((&asked, "once")));
+    assert_eq!(ran["isError"], false, "{ran}");
+    let again = passing.run("", Some((&asked, "once")));
+    asks(&again);
+    asks(&passing.run("", Some((&asked, "always"))));
+    assert_eq!(passing.log(), "first\n");
+    let ran = passing.run("", Some((&again, "once")));
+    assert!(ran["isError"] == false && passing.log() == "first\nfirst\n", "{ran}");
+    passing.client.end();
 }

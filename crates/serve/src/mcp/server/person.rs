@@ -3,11 +3,13 @@
 //! A question comes up deep in a call, in a task of its own; it goes to the request that the call is answered for,
 //! because only there the protocol knows which request it belongs to. Where the protocol has sessions, the client is
 //! asked while the call waits. Where it has none, the call ends with the question, and comes again with the answer;
-//! the answer counts only if the question is still the same.
+//! the answer counts only if the question is still the same to the last byte, and once.
 
 use std::time::Duration;
 
 use metier_agent::host::Decision;
+use metier_agent::visit::Visit;
+use metier_skill::files::Digest;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientResult, ElicitRequest, ElicitRequestParams,
     ElicitResult, ElicitationAction, ElicitationSchema, EnumSchema, InputRequest,
@@ -15,7 +17,6 @@ use rmcp::model::{
 };
 use rmcp::service::{PeerRequestOptions, RequestContext, RoleServer};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 use tokio::sync::{mpsc, oneshot};
 
 /// How long a person is waited for.
@@ -37,19 +38,29 @@ tokio::task_local! {
     static QUESTIONS: mpsc::Sender<Asked>;
 }
 
+/// What a person is asked.
+#[derive(Clone, Debug)]
+pub struct Form {
+    /// The question in words.
+    pub text: String,
+    /// Whether it may be allowed for good.
+    pub may_keep: bool,
+    /// What tells the question from every other, also where the words are the same.
+    pub digest: Digest,
+}
+
 /// A question on its way.
 #[derive(Debug)]
 struct Asked {
-    text: String,
-    may_keep: bool,
+    form: Form,
     answer: oneshot::Sender<Decision>,
 }
 
 /// Asks the person at the client whose call is being answered; none if there is nobody who could answer.
-pub async fn ask(text: String, may_keep: bool) -> Option<Decision> {
+pub async fn ask(form: Form) -> Option<Decision> {
     let questions = QUESTIONS.try_with(Clone::clone).ok()?;
     let (answer, answered) = oneshot::channel();
-    questions.send(Asked { text, may_keep, answer }).await.ok()?;
+    questions.send(Asked { form, answer }).await.ok()?;
     answered.await.ok()
 }
 
@@ -58,8 +69,9 @@ pub async fn ask(text: String, may_keep: bool) -> Option<Decision> {
 pub(super) struct Person {
     questions: mpsc::Receiver<Asked>,
     means: Means,
-    /// What the call ends with, because only another one can have the answer.
-    open: Option<InputRequiredResult>,
+    /// What the call ends with, because only another one can have the answer. Whoever asked goes on waiting: a
+    /// question that is open is not one that nobody answers.
+    open: Option<(InputRequiredResult, Asked)>,
     /// Whether somebody should have been asked, and nobody could be.
     is_missed: bool,
 }
@@ -103,25 +115,30 @@ impl Person {
         (Self { questions, means, open: None, is_missed: false }, Questions(sender))
     }
 
-    /// Answers for as long as it is waited for.
-    pub(super) async fn answer(&mut self, context: &RequestContext<RoleServer>) {
+    /// Answers until there is a question that only another call can have the answer to: this one is to be stopped.
+    pub(super) async fn answer(&mut self, visit: &Visit, context: &RequestContext<RoleServer>) {
         while let Some(asked) = self.questions.recv().await {
             match &mut self.means {
                 // Whoever asked knows by this that nobody answers.
                 Means::None => self.is_missed = true,
-                Means::Waiting => match elicited(&asked, context).await {
+                Means::Waiting => match elicited(&asked.form, context).await {
                     Some(decision) => {
                         let _gone = asked.answer.send(decision);
                     }
                     None => self.is_missed = true,
                 },
                 Means::Again { state, decision } => {
-                    let now = digest(&asked);
-                    match decision.take() {
-                        Some(decision) if state.as_ref() == Some(&now) => {
+                    let digest = asked.form.digest;
+                    let is_meant = |name: String| visit.close_question(&name, digest);
+                    match (decision.take(), state.take().is_some_and(is_meant)) {
+                        (Some(decision), true) => {
                             let _gone = asked.answer.send(decision);
                         }
-                        _ => self.open = Some(question(&asked, now)),
+                        _ => {
+                            let state = visit.open_question(digest);
+                            self.open = Some((question(&asked.form, state), asked));
+                            return;
+                        }
                     }
                 }
             }
@@ -131,7 +148,7 @@ impl Person {
 
     /// What the call ends with instead of its result, if a question is open.
     pub(super) fn open(&mut self) -> Option<CallToolResponse> {
-        self.open.take().map(CallToolResponse::InputRequired)
+        self.open.take().map(|(question, _)| CallToolResponse::InputRequired(question))
     }
 
     /// What to do where nobody could be asked.
@@ -152,7 +169,7 @@ impl Questions {
 }
 
 /// Asks while the call waits.
-async fn elicited(asked: &Asked, context: &RequestContext<RoleServer>) -> Option<Decision> {
+async fn elicited(asked: &Form, context: &RequestContext<RoleServer>) -> Option<Decision> {
     let request = ServerRequest::ElicitRequest(form(asked));
     let options = PeerRequestOptions::with_timeout(PATIENCE);
     let sent = context.peer.send_request_with_option(request, options).await.ok()?;
@@ -163,12 +180,12 @@ async fn elicited(asked: &Asked, context: &RequestContext<RoleServer>) -> Option
 }
 
 /// What is asked when the call ends.
-fn question(asked: &Asked, state: String) -> InputRequiredResult {
+fn question(asked: &Form, state: String) -> InputRequiredResult {
     let requests = [(KEY.to_owned(), InputRequest::Elicitation(form(asked)))].into();
     InputRequiredResult::new(Some(requests), Some(state))
 }
 
-fn form(asked: &Asked) -> ElicitRequest {
+fn form(asked: &Form) -> ElicitRequest {
     let mut words = vec![(ONCE, "Allow once"), (DENY, "Deny")];
     if asked.may_keep {
         words.insert(1, (ALWAYS, "Allow always, exactly this"));
@@ -195,11 +212,4 @@ fn decision(answer: &ElicitResult) -> Decision {
         (ElicitationAction::Accept, Some(ALWAYS)) => Decision::Always,
         _ => Decision::Deny,
     }
-}
-
-/// What tells one question from another.
-fn digest(asked: &Asked) -> String {
-    let keep: &[u8] = if asked.may_keep { b"always" } else { b"once" };
-    let digest = Sha256::digest([keep, b"\0", asked.text.as_bytes()].concat());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

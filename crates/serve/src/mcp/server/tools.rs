@@ -69,11 +69,16 @@ pub(super) async fn call(
             None => std::future::pending().await,
         }
     };
+    let ending = async {
+        tokio::select! {
+            () = person.answer(visit, context) => {}
+            () = context.ct.cancelled() => {}
+        }
+    };
     let answer = tokio::select! {
         answer = &mut calling => answer,
         () = telling => calling.await,
-        () = person.answer(context) => calling.await,
-        () = context.ct.cancelled() => {
+        () = ending => {
             stopper.stop();
             calling.await
         }
@@ -85,7 +90,8 @@ pub(super) async fn call(
         return Ok(open);
     }
     let mut result = result_of(answer);
-    result.content.extend(person.remedy().map(ContentBlock::text));
+    let remedy = person.remedy().filter(|_| result.is_error == Some(true));
+    result.content.extend(remedy.map(ContentBlock::text));
     Ok(result.into())
 }
 

@@ -143,15 +143,6 @@ fn bounded(mut answer: Answer) -> Answer {
         let left = left - answer.text.len();
         answer.text.push_str(&format!("\n[{left} more bytes of this answer were left out]"));
     }
-    let structured = &mut answer.structured;
-    if serde_json::to_string(structured).is_ok_and(|text| text.len() > MAX_ANSWER) {
-        *structured = Value::Null;
-    }
-    // Whatever else an answer can do is for tools of our own.
-    Answer {
-        text: answer.text,
-        is_error: answer.is_error,
-        structured: answer.structured,
-        ..Answer::default()
-    }
+    // Whatever else an answer can do is for tools of our own: files that a run made are read from what is structured.
+    Answer { text: answer.text, is_error: answer.is_error, ..Answer::default() }
 }

@@ -268,7 +268,7 @@ fn where_nobody_can_be_asked_the_answer_says_what_to_do() {
 fn an_answer_is_bounded_and_does_nothing_but_say_something() {
     let answer = Answer {
         text: format!("\u{1b}[31m{}", "ü".repeat(100_000)),
-        structured: json!({ "all": "x".repeat(100_000) }),
+        structured: json!({ "error": "unknown_tool", "output_files": [] }),
         loaded: Some(metier_session::content::Loaded::default()),
         ..Answer::default()
     };

@@ -15,7 +15,6 @@ use metier_agent::foreign::{Definition, Foreign, ForeignCall, Listing, is_like};
 use metier_agent::tools::Answer;
 use metier_sandbox::Stream;
 use metier_workspace::executor::Live;
-use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio::time::{sleep, timeout};
 
@@ -231,14 +230,8 @@ fn is_over(error: &ClientError) -> bool {
     matches!(error, ClientError::Ended { .. } | ClientError::Network { .. })
 }
 
-fn answered(reply: Reply) -> Answer {
-    let Reply { text, structured, is_error } = reply;
-    let text = match &structured {
-        Some(value) if text.trim().is_empty() => value.to_string(),
-        _ => text,
-    };
-    let structured = structured.unwrap_or(Value::Null);
-    Answer { text, is_error, structured, ..Answer::default() }
+fn answered(Reply { text, is_error }: Reply) -> Answer {
+    Answer { text, is_error, ..Answer::default() }
 }
 
 /// An error with its causes, in words for a person.

@@ -17,7 +17,7 @@ use super::handler;
 use super::text::{bounded, excerpt, size};
 use super::{ClientError, Connection, Progress, Reply, messages};
 
-/// How much of an answer is kept, in bytes, in words and for programs each.
+/// How much of an answer is kept, in bytes.
 const MAX_REPLY: usize = 1 << 20;
 /// How long it may take to tell a server that nobody waits any more.
 const TO_TELL: Duration = Duration::from_secs(2);
@@ -148,20 +148,13 @@ fn reply(answer: &Value) -> Result<Reply, String> {
     if content.is_none() && structured.is_none() {
         return Err("it has no content".to_owned());
     }
-    let mut parts: Vec<String> = content.into_iter().flatten().map(part).collect();
-    let written = structured.map(Value::to_string).unwrap_or_default();
-    if parts.is_empty() && !written.is_empty() {
-        parts.push(written.clone());
+    let mut text = content.into_iter().flatten().map(part).collect::<Vec<_>>().join("\n");
+    // What is for programs says the same, and is read where there is nothing else.
+    if let Some(structured) = structured.filter(|_| text.trim().is_empty()) {
+        text = structured.to_string();
     }
-    let is_too_much = written.len() > MAX_REPLY;
-    if is_too_much {
-        parts.push(format!("[{} for programs are left out]", size(written.len() as u64)));
-    }
-    Ok(Reply {
-        text: bounded(&parts.join("\n"), MAX_REPLY),
-        structured: structured.filter(|_| !is_too_much).cloned(),
-        is_error: answer.get("isError").and_then(Value::as_bool).unwrap_or_default(),
-    })
+    let is_error = answer.get("isError").and_then(Value::as_bool).unwrap_or_default();
+    Ok(Reply { text: bounded(&text, MAX_REPLY), is_error })
 }
 
 /// A part of an answer in words. What has none is named.
@@ -237,13 +230,10 @@ mod tests {
     #[test]
     fn an_answer_for_programs_is_read_by_people_where_there_is_no_other() {
         let only = reply(&json!({"structuredContent": {"a": 1}})).unwrap();
-        assert_eq!((only.text.as_str(), only.structured), (r#"{"a":1}"#, Some(json!({"a": 1}))));
+        assert_eq!(only.text, r#"{"a":1}"#);
         let both = json!({"content": [{"type": "text", "text": "one"}], "structuredContent": [1], "isError": true});
         let both = reply(&both).unwrap();
-        assert_eq!(
-            (both.text.as_str(), both.structured, both.is_error),
-            ("one", Some(json!([1])), true)
-        );
+        assert_eq!((both.text.as_str(), both.is_error), ("one", true));
     }
 
     #[test]
@@ -252,7 +242,6 @@ mod tests {
         let said = text(&json!({"content": [{"type": "text", "text": long}]}));
         assert!(said.ends_with("x\n[… 5 bytes more]"));
         let structured = reply(&json!({"content": [], "structuredContent": long})).unwrap();
-        assert_eq!(structured.structured, None);
         assert!(structured.text.ends_with("more]"), "{}", structured.text.len());
     }
 

@@ -134,8 +134,6 @@ pub struct Tools {
 pub struct Reply {
     /// What it says, in words.
     pub text: String,
-    /// The same for programs.
-    pub structured: Option<Value>,
     /// Whether it says that something went wrong.
     pub is_error: bool,
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use metier_session::content::{Call, Loaded, UserMessage};
 use metier_session::{BreakCause, Content, Delta, NewEvent, Stub};
-use metier_skill::library::Snapshot;
 use metier_skill::tokens;
 use serde_json::{Value, json};
 
@@ -12,6 +11,7 @@ use crate::agent::{Agent, AgentError, LoadMode, Task};
 use crate::changes;
 use crate::dispatch;
 use crate::draft::Draft;
+use crate::fetched::Fetched;
 use crate::runner::SYSTEM;
 use crate::shelf::Shelf;
 use crate::shown::{Shown, Window};
@@ -28,14 +28,14 @@ struct Declared {
 
 impl Agent {
     /// What is written down when a person says something.
-    pub(crate) fn begin(
+    pub(crate) async fn begin(
         &self,
         thread: &Thread,
         task: Task,
-        snapshot: &Snapshot,
+        skills: &Fetched<'_>,
     ) -> Result<Vec<NewEvent>, AgentError> {
         let mut events = Vec::new();
-        if let Some(update) = changes::update(&thread.opening, &thread.events, snapshot) {
+        if let Some(update) = changes::update(&thread.opening, &thread.events, skills.snapshot) {
             events.push(NewEvent::new(SYSTEM, Content::StateUpdate(update)));
         }
         let mut delta = match self.settings.mode {
@@ -43,7 +43,7 @@ impl Agent {
             LoadMode::Turn | LoadMode::Once => Shelf::read(&thread.state, &self.name).clear()?,
         };
         let Declared { loaded, digests, evicted } =
-            self.declared(thread, &task, snapshot, &mut delta)?;
+            self.declared(thread, &task, skills, &mut delta).await?;
         let mut state = thread.state.clone();
         state.apply(&delta);
         let trimmed = self.too_much(thread, &Shelf::read(&state, &self.name), &evicted)?;
@@ -69,11 +69,11 @@ impl Agent {
     }
 
     /// The loads that come with a task: all of them can be done, or none is.
-    fn declared(
+    async fn declared(
         &self,
         thread: &Thread,
         task: &Task,
-        snapshot: &Snapshot,
+        skills: &Fetched<'_>,
         delta: &mut Delta,
     ) -> Result<Declared, AgentError> {
         if task.loads.is_empty() {
@@ -84,7 +84,12 @@ impl Agent {
             let arguments = json!({
                 "skill": load.skill, "docs": load.docs, "include_all_docs": load.include_all_docs,
             });
-            let answer = self.situation(&draft, snapshot).load_for_person(&arguments);
+            let answer = loop {
+                let answer = self.situation(&draft, skills).load_for_person(&arguments);
+                if !skills.fetch().await.map_err(AgentError::Load)? {
+                    break answer;
+                }
+            };
             draft.add(&Call::default(), answer.map_err(AgentError::Load)?);
         }
         let mut declared = Declared::default();

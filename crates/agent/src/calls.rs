@@ -20,6 +20,7 @@ use crate::agent::{Agent, AgentError, Progress, Watcher};
 use crate::choice::{NONE, NOTHING_LOADED, is_none};
 use crate::draft::Draft;
 use crate::fence::{self, Code};
+use crate::fetched::Fetched;
 use crate::foreign::{self, ForeignGate, ForeignPermit, ForeignWanted, PinnedTool};
 use crate::host::{Admission, Gate, Permit};
 use crate::prompt;
@@ -54,7 +55,7 @@ struct Round<'a> {
     agent: &'a Agent,
     key: metier_session::SessionKey,
     watcher: Watcher,
-    snapshot: &'a Snapshot,
+    skills: Fetched<'a>,
     runs: Runs,
     tools: Vec<ToolSpec>,
     /// Those of other servers, by their names in this session.
@@ -108,7 +109,7 @@ impl Agent {
         let round = Round::new(self, thread, &snapshot, stop);
         thread.tell(&Progress::Started(&call));
         let draft = Draft::new(self, thread, &Delta::new());
-        let answer = match round.runs.prepare_code(code, &self.situation(&draft, &snapshot)) {
+        let answer = match round.prepare_code(code, &draft).await {
             Ok(run) => {
                 let span = spans::tool(&call, thread.at.key.session(), true);
                 let admitted = round.admit(thread, &call, run, span).await?;
@@ -147,7 +148,7 @@ impl<'a> Round<'a> {
             agent,
             key: thread.at.key.clone(),
             watcher: thread.watcher(),
-            snapshot,
+            skills: Fetched::new(&agent.library, snapshot, stop),
             runs: agent.runs(thread),
             tools: Vec::new(),
             foreign: BTreeMap::new(),
@@ -282,13 +283,33 @@ impl<'a> Round<'a> {
     /// The way of commands to where they run.
     fn admission(&self) -> Admission<'_> {
         let (agent, stop) = (self.agent, self.stop);
-        let gate = |host| Gate { host, agent: &agent.name, skills: self.snapshot, stop };
+        let gate = |host| Gate { host, agent: &agent.name, skills: self.skills.snapshot, stop };
         Admission { runs: &self.runs, gate: agent.on_host().map(gate), stop }
+    }
+
+    /// Prepares code of a reply.
+    async fn prepare_code(&self, code: &Code, draft: &Draft<'_>) -> Result<Prepared, String> {
+        loop {
+            let at = self.agent.situation(draft, &self.skills);
+            let prepared = self.runs.prepare_code(code, &at);
+            if !self.skills.fetch().await? {
+                return prepared;
+            }
+        }
     }
 
     /// Looks something up, or prepares a command; else says what is wrong.
     async fn plan(&self, call: &Call, draft: &Draft<'_>) -> Result<Plan, String> {
-        let at = self.agent.situation(draft, self.snapshot);
+        loop {
+            let plan = self.plan_with_what_is_here(call, draft).await;
+            if !self.skills.fetch().await? {
+                return plan;
+            }
+        }
+    }
+
+    async fn plan_with_what_is_here(&self, call: &Call, draft: &Draft<'_>) -> Result<Plan, String> {
+        let at = self.agent.situation(draft, &self.skills);
         if !self.has_tool(&call.name) {
             return Ok(Plan::Answered(Box::new(self.without_tool(&call.name, &at)?)));
         }

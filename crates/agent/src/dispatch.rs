@@ -9,6 +9,7 @@ use metier_session::{Content, Event, NewEvent, SessionKey};
 use serde_json::{Value, json};
 
 use crate::agent::{Agent, AgentError, LoadRequest, Outcome, Task, Watcher};
+use crate::fetched::Fetched;
 use crate::foreign;
 use crate::runner::INTERRUPTED;
 use crate::spans;
@@ -84,7 +85,8 @@ impl Agent {
             let mut call = dispatch.call();
             let tool = Some(call.name.clone());
             let task = Task { text: dispatch.text, loads, attachments, tool };
-            let mut thread = self.begun(key, task, &snapshot, watcher).await?;
+            let skills = Fetched::new(&self.library, &snapshot, stop);
+            let mut thread = self.begun(key, task, &skills, watcher).await?;
             // A tool of another server is written as it is known everywhere, not as this session calls it.
             if let Some(name) = foreign::named_in(&thread.opening, &call.name) {
                 call.name = name;

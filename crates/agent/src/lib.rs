@@ -24,6 +24,7 @@ pub mod conversation;
 pub mod dispatch;
 mod draft;
 pub mod fence;
+mod fetched;
 pub mod folders;
 pub mod foreign;
 pub mod host;

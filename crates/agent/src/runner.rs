@@ -17,6 +17,7 @@ use crate::changes;
 use crate::choice;
 use crate::conversation::Sources;
 use crate::draft::Draft;
+use crate::fetched::Fetched;
 use crate::foreign;
 use crate::prompt;
 use crate::shelf::Shelf;
@@ -50,7 +51,9 @@ impl Agent {
         stop: &Stop,
     ) -> Result<Outcome, AgentError> {
         let turn = async {
-            let thread = self.begun(key, task, &self.library.snapshot(), watcher).await?;
+            let snapshot = self.library.snapshot();
+            let skills = Fetched::new(&self.library, &snapshot, stop);
+            let thread = self.begun(key, task, &skills, watcher).await?;
             self.drive(thread, stop).await
         };
         spans::turn(self, key, turn).await
@@ -83,12 +86,12 @@ impl Agent {
         &self,
         key: &SessionKey,
         task: Task,
-        snapshot: &Snapshot,
+        skills: &Fetched<'_>,
         watcher: Watcher,
     ) -> Result<Thread, AgentError> {
-        let mut thread = self.open(key, snapshot, watcher).await?;
+        let mut thread = self.open(key, skills.snapshot, watcher).await?;
         self.close_last_turn(&mut thread).await?;
-        let message = self.begin(&thread, task, snapshot)?;
+        let message = self.begin(&thread, task, skills).await?;
         thread.append(message).await?;
         Ok(thread)
     }
@@ -304,12 +307,12 @@ impl Agent {
     pub(crate) fn situation<'a>(
         &'a self,
         draft: &'a Draft<'_>,
-        snapshot: &'a Snapshot,
+        skills: &'a Fetched<'_>,
     ) -> Situation<'a> {
         Situation {
             agent: &self.name,
-            library: &*self.library,
-            snapshot,
+            library: skills,
+            snapshot: skills.snapshot,
             workspaces: &self.runner.workspaces,
             texts: &*self.texts,
             events: &draft.events,

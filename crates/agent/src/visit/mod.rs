@@ -25,6 +25,7 @@ use metier_workspace::{Runner, SessionKey};
 use serde_json::Value;
 use tracing::Instrument;
 
+use crate::calls::STOPPED;
 use crate::host::Host;
 use crate::library::Library;
 use crate::spans;
@@ -150,7 +151,21 @@ impl Visit {
             other => return Ok(Answer::unknown_tool(other, &NAMES)),
         };
         let given = given.clone();
-        self.apart(move |desk| look(desk, &given)).await
+        self.apart_until(stop, move |desk| look(desk, &given)).await?
+    }
+
+    /// Does such work for as long as nobody stops it. Then nobody waits for it any more: it may be a server that it
+    /// waits for.
+    async fn apart_until<T: Send + 'static>(
+        &self,
+        stop: &Stop,
+        work: impl FnOnce(&Desk) -> T + Send + 'static,
+    ) -> Result<T, String> {
+        tokio::select! {
+            biased;
+            () = stop.stopped() => Err(STOPPED.to_owned()),
+            done = self.apart(work) => Ok(done),
+        }
     }
 
     /// Does work that reads and writes files, apart from everything that must not wait for it.

@@ -64,7 +64,7 @@ impl Visit {
             let prepared = desk.look(|at| runs.prepare(&given, at))?;
             Ok::<_, String>((runs, prepared))
         };
-        let (runs, mut prepared) = self.apart(prepare).await?;
+        let (runs, mut prepared) = self.apart_until(stop, prepare).await??;
         let (visits, skills) = (&self.desk.visits, self.snapshot());
         let host = visits.host.as_ref();
         let gate = host.map(|host| Gate { host, agent: &visits.agent, skills: &skills, stop });

@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use libtest_mimic::Failed;
-use metier_agent::stop;
 use metier_agent::visit::Visits;
+use metier_agent::{Library, LibraryError, stop};
+use metier_skill::library::{Entry, Snapshot};
+use metier_workspace::{RunSettings, Tree};
 use serde_json::json;
 
 use crate::Test;
@@ -23,6 +25,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("visits_runs::output_is_told_while_it_is_written", live),
     ("visits_runs::stopping_a_call_ends_its_process_tree", stopped),
     ("visits_runs::a_call_that_nobody_waits_for_ends_its_process_tree", dropped),
+    ("visits_runs::a_call_whose_files_do_not_come_is_stopped", waiting_for_files),
 ];
 
 fn one_version() -> Result<(), Failed> {
@@ -228,5 +231,57 @@ fn dropped() -> Result<(), Failed> {
         ended(&trace)
     });
     assert!(has_ended?);
+    Ok(())
+}
+
+/// Skills whose files come when somebody lets them.
+#[derive(Debug)]
+struct Withheld {
+    skills: Arc<dyn Library>,
+    gate: Mutex<mpsc::Receiver<()>>,
+}
+
+impl Library for Withheld {
+    fn snapshot(&self) -> Arc<Snapshot> {
+        self.skills.snapshot()
+    }
+
+    fn tree(&self, entry: &Entry) -> Result<Tree, LibraryError> {
+        // Whether it opens or is taken away makes no difference.
+        let _opened = self.gate.lock().expect("the gate").recv();
+        self.skills.tree(entry)
+    }
+
+    fn run_settings(&self, entry: &Entry) -> Result<RunSettings, LibraryError> {
+        self.skills.run_settings(entry)
+    }
+}
+
+fn waiting_for_files() -> Result<(), Failed> {
+    let bench = Bench::new();
+    for (tool, given) in [
+        ("skill_load", json!({ "skill": "pdf" })),
+        ("skill_read", json!({ "skill": "pdf", "path": "forms.md" })),
+        ("skill_run", json!({ "skill": "pdf", "command": "true" })),
+    ] {
+        let (open, gate) = mpsc::channel();
+        let visits = Visits { load_before_run: false, ..bench.visits() };
+        let library = Withheld { skills: Arc::clone(&visits.library), gate: Mutex::new(gate) };
+        let guest = Guest::of(Visits { library: Arc::new(library), ..visits }, "visit");
+        let (stopper, stop) = stop();
+        let answer = wait(async {
+            let stopping = async {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                stopper.stop();
+            };
+            let call = guest.0.call(tool, &given, &stop, Box::new(|_, _| {}));
+            let call = tokio::time::timeout(Duration::from_secs(30), call);
+            let answer = tokio::join!(call, stopping).0;
+            // The runtime waits for the thread when it ends.
+            drop(open);
+            answer
+        })?;
+        assert!(answer.is_error && answer.text.contains("stopped"), "{tool}: {}", answer.text);
+    }
     Ok(())
 }

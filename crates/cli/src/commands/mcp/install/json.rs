@@ -48,19 +48,21 @@ pub(super) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
 /// the outermost, then the one that loses the entry alone.
 pub(super) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
     let page = Page::of(text)?;
-    let mut object = page.root()?;
     let mut ways = Vec::new();
-    for (depth, key) in path.iter().enumerate() {
-        let index = object.position(key)??;
-        let value = object.members[index].value.start;
-        ways.push(page.take_out(&object, index));
-        if depth + 1 < path.len() {
-            let inner = page.object(value)?;
-            if inner.members.len() > 1 {
-                ways.clear();
-            }
-            object = inner;
+    let mut around: Option<&Member> = None;
+    let steps = page.steps(path)?;
+    for (object, index) in &steps {
+        let member = &object.members[*index];
+        let is_needed = object.members.len() > 1
+            || around.is_some_and(|around| {
+                page.has_comment(around.start..member.start)
+                    || page.has_comment(member.value.end..around.value.end)
+            });
+        if is_needed {
+            ways.clear();
         }
+        ways.push(page.take_out(object, *index));
+        around = Some(member);
     }
     Some(ways)
 }
@@ -111,6 +113,24 @@ impl<'a> Page<'a> {
     fn next(&self, at: usize) -> usize {
         let rest = &self.bare.plain[at..];
         at + (rest.len() - rest.trim_start().len())
+    }
+
+    /// The objects on a path, and which member of each is on it.
+    fn steps(&self, path: &[&str]) -> Option<Vec<(Object, usize)>> {
+        let mut steps: Vec<(Object, usize)> = Vec::new();
+        for key in path {
+            let object = match steps.last() {
+                Some((above, index)) => self.object(above.members[*index].value.start)?,
+                None => self.root()?,
+            };
+            let index = object.position(key)??;
+            steps.push((object, index));
+        }
+        Some(steps)
+    }
+
+    fn has_comment(&self, range: Range<usize>) -> bool {
+        self.text[range.clone()] != self.bare.uncommented[range]
     }
 
     fn object(&self, open: usize) -> Option<Object> {
@@ -288,8 +308,10 @@ impl<'a> Page<'a> {
         };
         let is_last = index + 1 == object.members.len();
         if object.members.len() == 1 {
-            let rest = &self.text[end..object.close];
-            let end = if rest.trim().is_empty() { object.close } else { end };
+            // A comment before it may go on to the end of its line, and what follows must not come there.
+            let is_all =
+                before[..start].ends_with('{') && self.text[end..object.close].trim().is_empty();
+            let end = if is_all { object.close } else { end };
             return splice(self.text, &[(start..end, String::new())]);
         }
         let previous = index.checked_sub(1).map(|it| object.members[it].value.end);

@@ -276,15 +276,42 @@ fn an_empty_object_that_only_the_entry_needed_goes_with_it() {
       "a": 1
     }
     "#);
-    let json = "{\n  \"mcpServers\": {\n    // ours\n    \"metier\": {\"command\": \"x\"}\n  },\n  \"a\": 1\n}\n";
-    insta::assert_snapshot!(Format::Json.remove(json, &JSON).expect("it is understood"), @r#"
-    {
-      "a": 1
-    }
-    "#);
     let yaml = "extensions: # all\n  metier:\n    cmd: x\nA: 1\n";
     insta::assert_snapshot!(Format::Yaml.remove(yaml, &YAML).expect("it is understood"), @"
     extensions: {} # all
     A: 1
     ");
+}
+
+#[test]
+fn comments_beside_the_entry_stay_when_it_goes() {
+    let with = |text| with(Format::Json, &JSON, text);
+    insta::assert_snapshot!(with("{\n  \"mcpServers\": { // \"old\": {}\n  }\n}\n"), @r#"
+    {
+      "mcpServers": { // "old": {}
+        "metier": {
+          "command": "/bin/metier",
+          "args": ["mcp", "--agent", "a b"]
+        }
+      }
+    }
+    "#);
+    let _seen = with("{\n  \"mcpServers\": {\n    /* old */\n  },\n  \"a\": 1\n}\n");
+    let _seen = with("{\n  // mine\n}\n");
+    let removed = |text: &str| Format::Json.remove(text, &JSON).expect("it is understood");
+    insta::assert_snapshot!(removed("{\n  \"mcpServers\": {\n    // ours\n    \"metier\": {\"command\": \"x\"}\n  },\n  \"a\": 1\n}\n"), @r#"
+    {
+      "mcpServers": {
+        // ours
+      },
+      "a": 1
+    }
+    "#);
+    insta::assert_snapshot!(removed("{\n  \"mcpServers\": {\n    \"metier\": {\"command\": \"x\"} // ours\n  }\n}\n"), @r#"
+    {
+      "mcpServers": { // ours
+      }
+    }
+    "#);
+    insta::assert_snapshot!(removed("{\"mcpServers\": /* all */ {\"metier\": {}}}"), @r#"{"mcpServers": /* all */ {}}"#);
 }

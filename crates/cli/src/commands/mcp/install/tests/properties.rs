@@ -13,7 +13,7 @@ struct Style {
     newline: &'static str,
     trailing: bool,
     end: &'static str,
-    /// Whether a comment is behind a member, again and again.
+    /// Whether a comment is before a member, behind it or in an empty object, again and again.
     comments: Vec<bool>,
 }
 
@@ -56,16 +56,26 @@ fn document() -> impl Strategy<Value = Value> {
 }
 
 fn written(value: &Value, style: &Style, indent: &str, count: &mut usize) -> String {
-    let Some(members) = value.as_object().filter(|it| !it.is_empty()) else {
-        return value.to_string();
+    let Some(members) = value.as_object() else { return value.to_string() };
+    let is_next = |count: &mut usize| {
+        *count += 1;
+        style.comments[*count % style.comments.len()]
     };
+    if members.is_empty() {
+        return match is_next(count) {
+            true => format!("{{ // note {count} }}{}{indent}}}", style.newline),
+            false => value.to_string(),
+        };
+    }
     let (inner, last) = (format!("{indent}{}", style.unit), members.len() - 1);
     let mut text = format!("{{{}", style.newline);
     for (index, (key, value)) in members.iter().enumerate() {
+        if is_next(count) {
+            text += &format!("{inner}// note {count} {{{}", style.newline);
+        }
         let value = written(value, style, &inner, count);
         let comma = if index < last || style.trailing { "," } else { "" };
-        *count += 1;
-        let comment = match style.comments[*count % style.comments.len()] {
+        let comment = match is_next(count) {
             true if count.is_multiple_of(2) => format!(" // note {count} }}\" {{"),
             true => format!(" /* note {count}, */"),
             false => String::new(),
@@ -99,6 +109,7 @@ fn check(format: Format, path: &[&str; 2], text: &str) -> Result<(), TestCaseErr
         }
     }
     let back = format.remove(&changed, path).expect("it is there");
+    prop_assert_eq!(notes(&back), notes(text));
     let is_empty = before[path[0]].as_object().is_some_and(serde_json::Map::is_empty);
     if is_empty && back != text {
         // An empty object at the end says nothing, and looks as if it had been made for the entry.

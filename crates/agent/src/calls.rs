@@ -36,9 +36,11 @@ use crate::tools::{Answer, Runs, Situation};
 /// The answer to a call that was not made because the turn was stopped.
 pub(crate) const STOPPED: &str = "the user stopped this";
 
-/// What becomes of a call.
+/// What is left to do for a call; else it is answered.
+type Planned = Result<Plan, Box<Answer>>;
+
+/// What a call wants, if somebody allows it.
 enum Plan {
-    Answered(Box<Answer>),
     Run(Box<Prepared>),
     Call(ForeignWanted),
 }
@@ -178,13 +180,13 @@ impl<'a> Round<'a> {
             let is_ours = self.has_tool(&call.name) && !self.foreign.contains_key(&call.name);
             let span = spans::tool(call, self.key.session(), is_ours);
             let plan = self.plan(call, &draft).instrument(span.clone()).await;
-            match plan.unwrap_or_else(|why| Plan::Answered(Box::new(Answer::error(why)))) {
-                Plan::Answered(answer) => {
+            match plan.unwrap_or_else(|why| Err(Box::new(Answer::error(why)))) {
+                Err(answer) => {
                     spans::answered(&span, &answer);
                     draft.add(call, *answer);
                     planned.push(None);
                 }
-                plan => planned.push(Some((plan, span))),
+                Ok(plan) => planned.push(Some((plan, span))),
             }
         }
         let mut drafted = draft.into_answers().into_iter();
@@ -192,7 +194,6 @@ impl<'a> Round<'a> {
         for (call, planned) in calls.iter().zip(planned) {
             admitted.push(match planned {
                 None => Admitted::Answered(drafted.next().unwrap_or_default()),
-                Some((Plan::Answered(answer), _)) => Admitted::Answered(*answer),
                 Some((Plan::Run(run), span)) => self.admit(thread, call, *run, span).await?,
                 Some((Plan::Call(wanted), span)) => {
                     self.admit_call(thread, call, wanted, span).await?
@@ -299,7 +300,7 @@ impl<'a> Round<'a> {
     }
 
     /// Looks something up, or prepares a command; else says what is wrong.
-    async fn plan(&self, call: &Call, draft: &Draft<'_>) -> Result<Plan, String> {
+    async fn plan(&self, call: &Call, draft: &Draft<'_>) -> Result<Planned, String> {
         loop {
             let plan = self.plan_with_what_is_here(call, draft).await;
             if !self.skills.fetch().await? {
@@ -308,17 +309,17 @@ impl<'a> Round<'a> {
         }
     }
 
-    async fn plan_with_what_is_here(&self, call: &Call, draft: &Draft<'_>) -> Result<Plan, String> {
+    async fn plan_with_what_is_here(&self, call: &Call, draft: &Draft<'_>) -> Result<Planned, String> {
         let at = self.agent.situation(draft, &self.skills);
         if !self.has_tool(&call.name) {
-            return Ok(Plan::Answered(Box::new(self.without_tool(&call.name, &at)?)));
+            return Ok(Err(Box::new(self.without_tool(&call.name, &at)?)));
         }
         let arguments = arguments_of(call)?;
         if let Some(tool) = self.foreign.get(&call.name) {
             let Value::Object(arguments) = arguments else {
                 return Err(format!("the arguments of {} are not an object", call.name));
             };
-            return Ok(Plan::Call(ForeignWanted { tool: tool.clone(), arguments }));
+            return Ok(Ok(Plan::Call(ForeignWanted { tool: tool.clone(), arguments })));
         }
         let answer = match call.name.as_str() {
             name::LOAD | name::SKILL if self.chose_none(&arguments, &at) => {
@@ -336,11 +337,13 @@ impl<'a> Round<'a> {
                 answer = process(&arguments, &self.agent.programs, &self.runs.key) => answer?,
                 () = self.stop.stopped() => return Err(STOPPED.to_owned()),
             },
-            name::RUN => return Ok(Plan::Run(Box::new(self.runs.prepare(&arguments, &at)?))),
-            name::EXEC => return Ok(Plan::Run(Box::new(self.runs.prepare_exec(&arguments, &at)?))),
+            name::RUN => return Ok(Ok(Plan::Run(self.runs.prepare(&arguments, &at)?.into()))),
+            name::EXEC => {
+                return Ok(Ok(Plan::Run(self.runs.prepare_exec(&arguments, &at)?.into())));
+            }
             other => self.unknown_tool(other),
         };
-        Ok(Plan::Answered(Box::new(answer)))
+        Ok(Err(Box::new(answer)))
     }
 
     /// Answers the call of a tool that there is not. Weak models call a skill as if it were one.

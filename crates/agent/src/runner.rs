@@ -102,15 +102,9 @@ impl Agent {
         snapshot: &Snapshot,
         watcher: Watcher,
     ) -> Result<Thread, AgentError> {
-        let at = self.sessions.create(key).await?.at;
-        let opening = match self.sessions.opening(&at).await? {
-            Some(opening) => opening,
-            None => {
-                let opening = self.opening(&at, snapshot, &watcher).await;
-                self.sessions.set_opening(&at, opening).await?
-            }
-        };
-        Ok(Thread::read(Arc::clone(&self.sessions), at, opening, watcher).await?)
+        let told = Arc::clone(&watcher);
+        let opening = async |at: &SessionRef| self.opening(at, snapshot, &told).await;
+        Ok(Thread::open(Arc::clone(&self.sessions), key, opening, watcher).await?)
     }
 
     /// What a new session begins with.

@@ -24,24 +24,14 @@ impl Thread {
     pub(crate) async fn open(
         store: Arc<dyn SessionStore>,
         key: &SessionKey,
-        opening: impl FnOnce(&SessionRef) -> Opening,
+        opening: impl AsyncFnOnce(&SessionRef) -> Opening,
         watcher: Watcher,
     ) -> Result<Self, SessionError> {
         let at = store.create(key).await?.at;
         let opening = match store.opening(&at).await? {
             Some(opening) => opening,
-            None => store.set_opening(&at, opening(&at)).await?,
+            None => store.set_opening(&at, opening(&at).await).await?,
         };
-        Self::read(store, at, opening, watcher).await
-    }
-
-    /// Reads a session that begins with `opening`.
-    pub(crate) async fn read(
-        store: Arc<dyn SessionStore>,
-        at: SessionRef,
-        opening: Opening,
-        watcher: Watcher,
-    ) -> Result<Self, SessionError> {
         let events = all_events(&*store, &at).await?;
         let state = replay(&events);
         Ok(Self { store, watcher, at, opening, events, state })

@@ -18,7 +18,7 @@ use thiserror::Error;
 /// Bytes of texts that are remembered: the bodies and docs of a long session, and no more.
 const MAX_REMEMBERED: usize = 8 << 20;
 /// The file with the instructions of a skill.
-const INSTRUCTIONS: &str = "SKILL.md";
+pub(crate) const INSTRUCTIONS: &str = "SKILL.md";
 
 /// Where the text of skills comes from.
 pub trait Texts: fmt::Debug + Send + Sync {

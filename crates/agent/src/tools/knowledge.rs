@@ -54,8 +54,8 @@ pub struct Situation<'a> {
     pub given: &'a Given,
 }
 
-/// Skills whose text was given, each with the digest of its tree.
-pub type Given = BTreeMap<String, String>;
+/// Skills whose text was given, each with the digest of its tree; without one it is any that is there.
+pub type Given = BTreeMap<String, Option<String>>;
 /// For those whose events say what was given.
 pub(crate) static NOTHING_GIVEN: Given = BTreeMap::new();
 
@@ -324,7 +324,7 @@ impl Situation<'_> {
     }
 
     fn digest_of(&self, skill: &str) -> Option<&str> {
-        let given = self.given.get(skill).map(String::as_str);
+        let given = self.given.get(skill).and_then(Option::as_deref);
         given.or_else(|| digest_of(self.events, skill))
     }
 

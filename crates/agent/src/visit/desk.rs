@@ -1,5 +1,6 @@
 //! Where a visit is served: what lookups depend on, and what was given.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use metier_session::State;
@@ -8,7 +9,6 @@ use metier_workspace::SessionKey;
 use metier_workspace::executor::Network;
 
 use super::Visits;
-use crate::texts::StagedTexts;
 use crate::tools::Situation;
 use crate::tools::knowledge::Given;
 
@@ -17,48 +17,53 @@ use crate::tools::knowledge::Given;
 pub(super) struct Desk {
     pub(super) visits: Arc<Visits>,
     pub(super) key: SessionKey,
-    pub(super) texts: StagedTexts,
     pub(super) memory: Memory,
 }
 
-/// Which skills were given, and which version of each; or that nobody remembers.
+/// Which skills were given, and which version of each.
 #[derive(Debug)]
-pub(super) struct Memory(Option<Mutex<Given>>);
+pub(super) struct Memory {
+    given: Mutex<Given>,
+    /// Whether it is remembered what models were given, and which version.
+    pub(super) is_kept: bool,
+}
+
+/// Versions of skills: their names and digests.
+type Versions = BTreeMap<String, String>;
 
 impl Memory {
     /// Nothing was given yet.
     pub(super) fn new() -> Self {
-        Self(Some(Mutex::default()))
+        Self { given: Mutex::default(), is_kept: true }
     }
 
-    /// Nobody remembers.
-    pub(super) fn none() -> Self {
-        Self(None)
+    /// Nothing will be remembered but which skills people let models use.
+    pub(super) fn forgetful() -> Self {
+        Self { is_kept: false, ..Self::new() }
     }
 
-    /// Whether anything is remembered at all.
-    pub(super) fn is_kept(&self) -> bool {
-        self.0.is_some()
-    }
-
-    /// Notes that versions of skills were given.
-    pub(super) fn note(&self, given: &Given) {
-        if let Some(known) = &self.0 {
-            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-            known.extend(given.iter().map(|(skill, digest)| (skill.clone(), digest.clone())));
+    /// Notes that a model was given versions of skills.
+    pub(super) fn note(&self, given: &Versions) {
+        if self.is_kept {
+            self.note_for_person(given);
         }
     }
 
+    /// Notes that a person had a model given them.
+    pub(super) fn note_for_person(&self, given: &Versions) {
+        let version = |digest: &String| self.is_kept.then(|| digest.clone());
+        let given = given.iter().map(|(skill, digest)| (skill.clone(), version(digest)));
+        self.given.lock().unwrap_or_else(PoisonError::into_inner).extend(given);
+    }
+
     fn given(&self) -> Given {
-        let known = self.0.as_ref().map(|it| it.lock().unwrap_or_else(PoisonError::into_inner));
-        known.map(|it| it.clone()).unwrap_or_default()
+        self.given.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl Desk {
     pub(super) fn new(visits: Arc<Visits>, key: SessionKey, memory: Memory) -> Self {
-        let texts = StagedTexts::new(visits.runner.workspaces.clone());
-        Self { visits, key, texts, memory }
+        Self { visits, key, memory }
     }
 
     /// Looks something up among the skills as they are now.
@@ -69,7 +74,7 @@ impl Desk {
             library: &*visits.library,
             snapshot: &visits.library.snapshot(),
             workspaces: &visits.runner.workspaces,
-            texts: &self.texts,
+            texts: &visits.texts,
             events: &[],
             state: &State::default(),
             max_loaded: None,

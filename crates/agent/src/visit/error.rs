@@ -3,7 +3,6 @@
 use std::io;
 
 use metier_workspace::artifact::ArtifactError;
-use metier_workspace::stage::StageError;
 use thiserror::Error;
 
 use crate::library::LibraryError;
@@ -44,9 +43,6 @@ pub enum VisitError {
     /// The skill cannot be read.
     #[error(transparent)]
     Library(#[from] LibraryError),
-    /// The skill cannot be staged.
-    #[error(transparent)]
-    Stage(#[from] StageError),
     /// An artifact is not there or cannot be read.
     #[error(transparent)]
     Artifact(#[from] ArtifactError),

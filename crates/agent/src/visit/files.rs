@@ -1,35 +1,21 @@
 //! The files of a skill, whole: for clients that keep or show them.
 //!
 //! These are the files as they are now, whatever was given to the model before. A digest and the bytes that follow
-//! it are of one version: bytes come from the staged copy, and are compared with the digest once more.
+//! it are of one version: bytes are compared with the digest before they are given. Nothing is copied for that.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use metier_skill::files::{Digest, is_doc};
+use metier_skill::files::Digest;
 use metier_workspace::input::open_below;
 use metier_workspace::mime::mime_type;
-use metier_workspace::stage::{is_reserved, stage};
 use metier_workspace::{Tree, TreeKind};
 
 use super::desk::Desk;
 use super::{MAX_WHOLE_BYTES, Visit, VisitError};
-
-/// The file with the instructions of a skill.
-const INSTRUCTIONS: &str = "SKILL.md";
-
-/// The files of a skill, all of one version.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SkillFiles {
-    /// The skill.
-    pub skill: String,
-    /// The digest of all of it.
-    pub digest: String,
-    /// Its files, in the order of their paths.
-    pub files: Vec<SkillFile>,
-}
+use crate::texts::INSTRUCTIONS;
 
 /// A file of a skill. A link is listed as the file that it leads to; one that leads to a folder is not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,21 +26,6 @@ pub struct SkillFile {
     pub size: u64,
     /// SHA-256 of its bytes, in 64 lower-case hexadecimal digits.
     pub sha256: String,
-    /// What it is for.
-    pub role: FileRole,
-    /// Whether it may be executed.
-    pub is_executable: bool,
-}
-
-/// What a file of a skill is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileRole {
-    /// The instructions.
-    Instructions,
-    /// A doc.
-    Doc,
-    /// Anything else.
-    Resource,
 }
 
 /// A file of a skill with its bytes.
@@ -69,14 +40,31 @@ pub struct FileBytes {
 }
 
 impl Visit {
-    /// The files of a skill that may be used.
+    /// The files of a skill that may be used, in the order of their paths.
     ///
     /// # Errors
     ///
     /// When it may not, or cannot be read.
-    pub async fn files(&self, skill: &str) -> Result<SkillFiles, VisitError> {
+    pub async fn files(&self, skill: &str) -> Result<Vec<SkillFile>, VisitError> {
         let skill = skill.to_owned();
-        self.apart(move |desk| desk.files(&skill)).await
+        self.apart(move |desk| files_of(&desk.tree(&skill)?)).await
+    }
+
+    /// The same with the bytes of its `SKILL.md`, all of one version.
+    ///
+    /// # Errors
+    ///
+    /// When it may not be used, has none, or cannot be read.
+    pub async fn files_and_header(
+        &self,
+        skill: &str,
+    ) -> Result<(Vec<SkillFile>, Vec<u8>), VisitError> {
+        let skill = skill.to_owned();
+        let read = move |desk: &Desk| {
+            let tree = desk.tree(&skill)?;
+            Ok((files_of(&tree)?, file_of(&tree, INSTRUCTIONS)?.bytes))
+        };
+        self.apart(read).await
     }
 
     /// A file of a skill that may be used, whole.
@@ -86,50 +74,11 @@ impl Visit {
     /// When there is none, it is larger than [`MAX_WHOLE_BYTES`], or it cannot be read.
     pub async fn file(&self, skill: &str, path: &str) -> Result<FileBytes, VisitError> {
         let (skill, path) = (skill.to_owned(), path.to_owned());
-        self.apart(move |desk| desk.file(&skill, &path)).await
+        self.apart(move |desk| file_of(&desk.tree(&skill)?, &path)).await
     }
 }
 
 impl Desk {
-    fn files(&self, skill: &str) -> Result<SkillFiles, VisitError> {
-        let tree = self.tree(skill)?;
-        let mut files = Vec::new();
-        let kinds = kinds_of(&tree);
-        for path in kinds.keys() {
-            if let Some(found) = find(&tree, &kinds, path)? {
-                files.push(found.file);
-            }
-        }
-        Ok(SkillFiles { skill: tree.name, digest: tree.digest, files })
-    }
-
-    fn file(&self, skill: &str, path: &str) -> Result<FileBytes, VisitError> {
-        let tree = self.tree(skill)?;
-        let Some(Found { file, place, sha256 }) = find(&tree, &kinds_of(&tree), path)? else {
-            return Err(VisitError::NoFile { skill: tree.name, path: path.to_owned() });
-        };
-        let name = || format!("{skill}/{path}");
-        let too_large = |size| VisitError::TooLarge { name: name(), size };
-        if file.size > MAX_WHOLE_BYTES {
-            return Err(too_large(file.size));
-        }
-        let staged = stage(&self.visits.runner.workspaces, &tree)?;
-        // What metier's own names hide is in no staged copy.
-        let folder = if is_reserved(&place) { &tree.folder } else { &staged };
-        let read = || {
-            let mut bytes = Vec::new();
-            if let Some(opened) = open_below(std::slice::from_ref(folder), &folder.join(&place))? {
-                File::from(opened).take(MAX_WHOLE_BYTES + 1).read_to_end(&mut bytes)?;
-            }
-            Ok(bytes)
-        };
-        let bytes = read().map_err(|source| VisitError::Io { name: name(), source })?;
-        if Digest::of_bytes(&bytes).as_bytes() != &sha256 {
-            return Err(VisitError::Changed { skill: tree.name, path: path.to_owned() });
-        }
-        Ok(FileBytes { mime_type: mime_type(path, &bytes), file, bytes })
-    }
-
     /// The tree of a skill as it is now.
     fn tree(&self, skill: &str) -> Result<Tree, VisitError> {
         self.look(|at| {
@@ -137,6 +86,38 @@ impl Desk {
             Ok(at.library.tree(entry)?)
         })
     }
+}
+
+/// The files of a tree.
+fn files_of(tree: &Tree) -> Result<Vec<SkillFile>, VisitError> {
+    let kinds = kinds_of(tree);
+    let found = kinds.keys().map(|path| find(tree, &kinds, path));
+    found.filter_map(|it| it.map(|it| it.map(|found| found.file)).transpose()).collect()
+}
+
+/// A file of a tree, whole.
+fn file_of(tree: &Tree, path: &str) -> Result<FileBytes, VisitError> {
+    let skill = &tree.name;
+    let Some(Found { file, place, sha256 }) = find(tree, &kinds_of(tree), path)? else {
+        return Err(VisitError::NoFile { skill: skill.clone(), path: path.to_owned() });
+    };
+    let name = || format!("{skill}/{path}");
+    if file.size > MAX_WHOLE_BYTES {
+        return Err(VisitError::TooLarge { name: name(), size: file.size });
+    }
+    let folder = &tree.folder;
+    let read = || {
+        let mut bytes = Vec::new();
+        if let Some(opened) = open_below(std::slice::from_ref(folder), &folder.join(&place))? {
+            File::from(opened).take(MAX_WHOLE_BYTES + 1).read_to_end(&mut bytes)?;
+        }
+        Ok(bytes)
+    };
+    let bytes = read().map_err(|source| VisitError::Io { name: name(), source })?;
+    if Digest::of_bytes(&bytes).as_bytes() != &sha256 {
+        return Err(VisitError::Changed { skill: skill.clone(), path: path.to_owned() });
+    }
+    Ok(FileBytes { mime_type: mime_type(path, &bytes), file, bytes })
 }
 
 /// A file that is there.
@@ -163,24 +144,17 @@ fn find(tree: &Tree, kinds: &Kinds<'_>, path: &str) -> Result<Option<Found>, Vis
     };
     let Some(place) = place else { return Ok(None) };
     let kind = kinds.get(place.as_str());
-    let Some(TreeKind::File { sha256, executable }) = kind else { return Ok(None) };
+    let Some(TreeKind::File { sha256, .. }) = kind else { return Ok(None) };
     let size = match tree.folder.join(&place).symlink_metadata() {
         Ok(metadata) => metadata.len(),
         Err(_) => {
             return Err(VisitError::Changed { skill: tree.name.clone(), path: path.to_owned() });
         }
     };
-    let role = match path {
-        INSTRUCTIONS => FileRole::Instructions,
-        path if is_doc(path) => FileRole::Doc,
-        _ => FileRole::Resource,
-    };
     let file = SkillFile {
         path: path.to_owned(),
         size,
         sha256: sha256.iter().map(|byte| format!("{byte:02x}")).collect(),
-        role,
-        is_executable: *executable,
     };
     Ok(Some(Found { file, place, sha256: *sha256 }))
 }

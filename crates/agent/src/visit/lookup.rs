@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::desk::Desk;
 use super::tools::name;
 use crate::block::{DocText, from_server, page, with_docs, with_rest};
-use crate::texts::Texts;
+use crate::texts::{INSTRUCTIONS, Texts};
 use crate::tools::Answer;
 use crate::tools::answer::arguments;
 use crate::tools::read::{Extent, Lines, NoLines, numbered, of_skill};
@@ -19,8 +19,6 @@ use crate::tools::read::{Extent, Lines, NoLines, numbered, of_skill};
 const MAX_LISTED: usize = 50;
 /// Most bytes of docs that are given with instructions; further ones are read one by one.
 const MAX_DOCS_BYTES: usize = 1 << 20;
-/// The file with the instructions.
-const INSTRUCTIONS: &str = "SKILL.md";
 
 /// What is given of a skill. Some clients show a model nothing but this.
 #[derive(Debug, Serialize)]
@@ -81,12 +79,17 @@ impl Desk {
 
     /// `skill_load`: what is given is all there is, so it has the text.
     pub(super) fn load(&self, given: &Value) -> Result<Answer, String> {
-        self.deliver(self.look(|at| at.load(given))?)
+        let answer = self.deliver(self.look(|at| at.load(given))?)?;
+        self.memory.note(&answer.digests);
+        Ok(answer)
     }
 
     /// The same for a person.
     pub(super) fn load_for_person(&self, skill: &str) -> Result<Answer, String> {
-        self.deliver(self.look(|at| at.load_for_person(&json!({ "skill": skill })))?)
+        let loaded = self.look(|at| at.load_for_person(&json!({ "skill": skill })))?;
+        let answer = self.deliver(loaded)?;
+        self.memory.note_for_person(&answer.digests);
+        Ok(answer)
     }
 
     /// `skill_read`.
@@ -94,11 +97,11 @@ impl Desk {
         let ReadArguments { skill, path, start_line, num_lines } = arguments(given, name::READ)?;
         let lines = Lines { start: start_line, count: num_lines };
         let say = |why: String| format!("`{path}` of `{skill}` cannot be read: {why}");
-        let content = self.look(|at| {
-            at.usable(&skill)?;
-            of_skill((&skill, &path), at).map_err(say)
+        let (content, server) = self.look(|at| {
+            let server = at.usable(&skill)?.server().map(ToString::to_string);
+            Ok::<_, String>((of_skill((&skill, &path), at).map_err(say)?, server))
         })?;
-        let read = numbered(lines, content).map_err(|why| {
+        let (text, extent) = numbered(lines, content).map_err(|why| {
             say(match why {
                 NoLines::NotText => format!(
                     "it is not a text; look into it with skill_run, or have the resource skill://{skill}/{path}"
@@ -107,14 +110,17 @@ impl Desk {
                 NoLines::Io(error) => error.to_string(),
             })
         })?;
-        Ok(part("path", &path, read))
+        let text = match server {
+            Some(server) => from_server(&server, &text),
+            None => text,
+        };
+        Ok(part("path", &path, (text, extent)))
     }
 
     fn deliver(&self, answer: Answer) -> Result<Answer, String> {
         let Some(loaded) = &answer.loaded else { return Ok(answer) };
         let delivery = self.delivery(loaded)?;
         let text = delivery.text();
-        self.memory.note(&answer.digests);
         Ok(Answer { digests: answer.digests, text, ..Answer::json(&delivery) })
     }
 
@@ -126,7 +132,8 @@ impl Desk {
         let tree = files::list(&folder).map_err(|error| error.to_string())?;
         let mut given: Vec<DocText> = Vec::new();
         for path in docs {
-            let text = self.texts.doc(skill, digest, path).map_err(|error| error.to_string())?;
+            let text =
+                self.visits.texts.doc(skill, digest, path).map_err(|error| error.to_string())?;
             let size: usize = given.iter().map(|doc| doc.text.len()).sum();
             if size + text.len() <= MAX_DOCS_BYTES {
                 given.push(DocText { path: path.clone(), text });
@@ -167,7 +174,7 @@ impl Desk {
         digest: &str,
         folder: &Path,
     ) -> Result<(String, Option<usize>), String> {
-        let body = self.texts.body(skill, digest).map_err(|error| error.to_string())?;
+        let body = self.visits.texts.body(skill, digest).map_err(|error| error.to_string())?;
         let page = page(&body, self.visits.max_body_tokens);
         let Some((shown, total)) = page.cut else { return Ok((page.text, None)) };
         let file = std::fs::read(folder.join(INSTRUCTIONS)).map_err(|error| error.to_string())?;
@@ -226,6 +233,7 @@ mod tests {
     use super::*;
     use crate::folders::Folders;
     use crate::library::read_tree;
+    use crate::texts::StagedTexts;
     use crate::tools::run::Restriction;
 
     #[test]
@@ -244,6 +252,7 @@ mod tests {
             agent: "default".to_owned(),
             library: Arc::new(Folders::new([at("skills")])),
             sessions: None,
+            texts: StagedTexts::new(workspaces.clone()),
             runner: Runner { workspaces, artifacts, executor: LocalExecutor::Host.into() },
             host: None,
             restriction: Restriction::default(),
@@ -252,7 +261,7 @@ mod tests {
         };
         let [app, user, session] = ["app", "user", "session"].map(str::to_owned);
         let key = SessionKey { app, user, session, generation: 0 };
-        let desk = Desk::new(Arc::new(visits), key, Memory::none());
+        let desk = Desk::new(Arc::new(visits), key, Memory::forgetful());
         let loaded = Loaded {
             skill: "far".to_owned(),
             digest: tree.digest,

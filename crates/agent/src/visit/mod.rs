@@ -30,18 +30,18 @@ use crate::host::Host;
 use crate::library::Library;
 use crate::spans;
 use crate::stop::Stop;
+use crate::texts::StagedTexts;
 use crate::tools::run::Restriction;
 use crate::tools::{Answer, specs};
 
 pub use artifacts::ArtifactBytes;
 pub use error::VisitError;
-pub use files::{FileBytes, FileRole, SkillFile, SkillFiles};
-pub use tools::{Effects, VisitTool, name, tools};
+pub use files::{FileBytes, SkillFile};
+pub use tools::{Effects, NAMES, VisitTool, name, tools};
 
 use desk::{Desk, Memory};
 use questions::Questions;
 use run::Counter;
-use tools::NAMES;
 
 /// Largest file that is given whole, in bytes.
 pub const MAX_WHOLE_BYTES: u64 = 16 << 20;
@@ -63,6 +63,8 @@ pub struct Visits {
     pub restriction: Restriction,
     /// Whether a skill must be loaded before its commands are run.
     pub load_before_run: bool,
+    /// The texts of skills.
+    pub texts: StagedTexts,
     /// The longest body that is given at once, in tokens.
     pub max_body_tokens: usize,
 }
@@ -81,11 +83,11 @@ impl Visit {
     }
 
     /// The same for a client whose calls have nothing to do with each other: what one was given is not
-    /// remembered for the next, and need not have been loaded before.
+    /// remembered for the next, and need not have been loaded before. Skills that a person started are.
     #[must_use]
     pub fn forgetful(self) -> Self {
         let visits = Arc::clone(&self.desk.visits);
-        Self::with(visits, self.desk.key.clone(), Memory::none())
+        Self::with(visits, self.desk.key.clone(), Memory::forgetful())
     }
 
     fn with(visits: Arc<Visits>, key: SessionKey, memory: Memory) -> Self {
@@ -102,17 +104,12 @@ impl Visit {
     }
 
     /// What may be called here.
-    pub fn tools(&self) -> Vec<VisitTool> {
+    pub async fn tools(&self) -> Vec<VisitTool> {
         let mut tools = tools(self.desk.visits.runner.executor.sees_host());
-        if !self.desk.may_reach_out() {
+        if !self.apart(Desk::may_reach_out).await {
             tools.iter_mut().for_each(|tool| tool.effects.reaches_out = false);
         }
         tools
-    }
-
-    /// Whose workspace and artifacts are used.
-    pub fn key(&self) -> &SessionKey {
-        &self.desk.key
     }
 
     /// Does what a call asks for. What is wrong is an answer as well.

@@ -114,7 +114,7 @@ impl Desk {
         Runs {
             runner: visits.runner.clone(),
             key: self.key.clone(),
-            load_first: visits.load_before_run && self.memory.is_kept(),
+            load_first: visits.load_before_run && self.memory.is_kept,
             start: visits.host.as_ref().map(|host| host.folder.clone()),
             restriction: visits.restriction.clone(),
         }

@@ -71,7 +71,7 @@ pub fn tools(on_host: bool) -> Vec<VisitTool> {
 }
 
 /// The names of the tools, in their order.
-pub(super) const NAMES: [&str; 6] = [
+pub const NAMES: [&str; 6] = [
     specs::name::SEARCH,
     specs::name::LOAD,
     specs::name::LIST_DOCS,

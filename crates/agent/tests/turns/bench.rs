@@ -158,11 +158,13 @@ impl Bench {
 
     /// What visits share.
     pub(crate) fn visits(&self) -> Visits {
+        let runner = self.runner();
         Visits {
             agent: "default".to_owned(),
             library: self.library(),
             sessions: Some(Arc::clone(&self.store)),
-            runner: self.runner(),
+            texts: StagedTexts::new(runner.workspaces.clone()),
+            runner,
             host: self.host.clone(),
             restriction: self.settings.restriction.clone(),
             load_before_run: true,

@@ -159,7 +159,7 @@ fn as_the_schemas_say() -> Result<(), Failed> {
         ("skill_run", json!({ "skill": "pdf", "command": "kill -9 $$" })),
         ("artifact_read", json!({ "name": "out/a.txt" })),
     ];
-    let tools = guest.0.tools();
+    let tools = wait(guest.0.tools());
     let mut answers = Vec::new();
     for (name, given) in &calls {
         let tool = tools.iter().find(|tool| tool.spec.name == *name).ok_or(*name)?;

@@ -1,11 +1,11 @@
 //! The files of skills, whole, as visitors get them.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use libtest_mimic::Failed;
-use metier_agent::visit::{FileRole, MAX_WHOLE_BYTES, VisitError};
+use metier_agent::visit::{MAX_WHOLE_BYTES, VisitError};
 use metier_skill::files::Digest;
 
 use crate::Test;
@@ -21,39 +21,34 @@ fn files() -> Result<(), Failed> {
     let bench = Bench::new();
     bench.write("pdf/inputs/sample.csv", "1,2\n");
     let at = |path: &str| PathBuf::from(bench.skill_file(path));
-    fs::set_permissions(at("pdf/scripts/pages"), fs::Permissions::from_mode(0o755))?;
     symlink("../forms.md", at("pdf/scripts/link.md"))?;
     symlink("scripts", at("pdf/bin"))?;
     symlink("/etc/passwd", at("pdf/outside"))?;
     fs::File::create(at("pdf/large.bin"))?.set_len(MAX_WHOLE_BYTES + 1)?;
     let guest = Guest::new(&bench);
     let listed = wait(guest.0.files("pdf"))?;
-    assert_eq!(listed.digest, guest.load("pdf").digests["pdf"]);
-    let told: Vec<_> = listed
-        .files
-        .iter()
-        .map(|it| (it.path.as_str(), it.size, it.role, it.is_executable))
-        .collect();
-    let (doc, other) = (FileRole::Doc, FileRole::Resource);
+    let told: Vec<_> = listed.iter().map(|it| (it.path.as_str(), it.size)).collect();
     assert_eq!(
         told,
         [
-            ("SKILL.md", 77, FileRole::Instructions, false),
-            ("forms.md", 22, doc, false),
-            ("inputs/sample.csv", 4, other, false),
-            ("large.bin", MAX_WHOLE_BYTES + 1, other, false),
-            ("scripts/link.md", 22, doc, false),
-            ("scripts/pages", 23, other, true),
-            ("tables.md", 20, doc, false),
+            ("SKILL.md", 77),
+            ("forms.md", 22),
+            ("inputs/sample.csv", 4),
+            ("large.bin", MAX_WHOLE_BYTES + 1),
+            ("scripts/link.md", 22),
+            ("scripts/pages", 23),
+            ("tables.md", 20),
         ]
     );
-    for file in listed.files.iter().filter(|file| file.path != "large.bin") {
+    for file in listed.iter().filter(|file| file.path != "large.bin") {
         let read = wait(guest.0.file("pdf", &file.path))?;
         assert_eq!(&read.file, file);
         assert_eq!(read.bytes, fs::read(at("pdf").join(&file.path))?, "{}", file.path);
         assert_eq!(Digest::of_bytes(&read.bytes).to_string(), file.sha256, "{}", file.path);
     }
     assert_eq!(wait(guest.0.file("pdf", "forms.md"))?.mime_type, "text/markdown");
+    let (files, header) = wait(guest.0.files_and_header("pdf"))?;
+    assert_eq!((files, header), (listed, fs::read(at("pdf/SKILL.md"))?));
     let large = wait(guest.0.file("pdf", "large.bin"));
     assert!(matches!(large, Err(VisitError::TooLarge { .. })), "{large:?}");
     for path in [
@@ -77,12 +72,11 @@ fn files() -> Result<(), Failed> {
 fn files_of_now() -> Result<(), Failed> {
     let bench = Bench::new();
     let guest = Guest::new(&bench);
-    let loaded = guest.load("pdf").digests["pdf"].clone();
+    guest.load("pdf");
     bench.write("pdf/forms.md", "New forms.\n");
     let listed = wait(guest.0.files("pdf"))?;
-    assert_ne!(listed.digest, loaded);
     let read = wait(guest.0.file("pdf", "forms.md"))?;
     assert_eq!(read.bytes, b"New forms.\n");
-    assert!(listed.files.contains(&read.file));
+    assert!(listed.contains(&read.file));
     Ok(())
 }

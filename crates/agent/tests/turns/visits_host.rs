@@ -105,7 +105,7 @@ fn allowed() -> Result<(), Failed> {
     // Once is once.
     guest.call("skill_run", &command("uname -s"));
     assert_eq!((person.questions.lock().unwrap().len(), at.approvals().len()), (2, 4));
-    let run = guest.0.tools().into_iter().find(|tool| tool.spec.name == "skill_run");
+    let run = wait(guest.0.tools()).into_iter().find(|tool| tool.spec.name == "skill_run");
     assert!(run.is_some_and(|run| run.effects.destroys && run.effects.reaches_out));
     Ok(())
 }

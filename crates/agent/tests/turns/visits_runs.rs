@@ -20,6 +20,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("visits_runs::a_skill_that_changes_runs_as_it_was_loaded", one_version),
     ("visits_runs::nothing_runs_before_it_was_loaded", load_first),
     ("visits_runs::a_forgetful_visit_has_what_is_there_now", forgetful),
+    ("visits_runs::a_forgetful_visit_remembers_what_a_person_started", started),
     ("visits_runs::artifacts_of_another_visit_are_not_there", own_artifacts),
     ("visits_runs::what_a_run_refers_to_can_be_read", references),
     ("visits_runs::output_is_told_while_it_is_written", live),
@@ -83,6 +84,25 @@ fn forgetful() -> Result<(), Failed> {
     guest.load("pdf");
     bench.write("pdf/scripts/pages", "#!/bin/sh\necho changed\n");
     assert_eq!(stdout(&guest.run("pdf", "sh scripts/pages")), "changed\n");
+    Ok(())
+}
+
+fn started() -> Result<(), Failed> {
+    let bench = Bench::new();
+    let hidden = |body: &str| {
+        let header = "name: secret\ndescription: Is for people.\ndisable-model-invocation: true";
+        bench.write("secret/SKILL.md", &format!("---\n{header}\n---\n\n{body}\n"));
+    };
+    hidden("First.");
+    let guest = Guest(Guest::new(&bench).0.forgetful());
+    assert!(guest.run("secret", "cat SKILL.md").is_error);
+    let loaded = wait(guest.0.load_for_person("secret"));
+    assert!(loaded.text.contains("First."), "{}", loaded.text);
+    hidden("Second.");
+    let ran = guest.run("secret", "cat SKILL.md");
+    assert!(stdout(&ran).contains("Second."), "it may be used, and is what is there: {ran:?}");
+    let read = json!({ "skill": "secret", "path": "SKILL.md" });
+    assert!(guest.call("skill_read", &read).text.contains("Second."));
     Ok(())
 }
 

@@ -9,6 +9,7 @@ use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 
 use metier_agent::Folders;
+use metier_agent::texts::StagedTexts;
 use metier_agent::tools::run::Restriction;
 use metier_agent::visit::{Visit, Visits};
 use metier_serve::mcp::Server;
@@ -109,12 +110,14 @@ fn server(visits: &Arc<Visits>) -> Server {
 fn visits(folder: &Path, library: Arc<Folders>) -> Visits {
     let place = |name: &str| folder.join(name);
     let firmness = Firmness { require_full: false, degrade: false };
+    let workspaces = Workspaces::open(&place("workspaces"), &place("content")).expect("folders");
     Visits {
         agent: "default".into(),
         library,
         sessions: None,
+        texts: StagedTexts::new(workspaces.clone()),
         runner: Runner {
-            workspaces: Workspaces::open(&place("workspaces"), &place("content")).expect("folders"),
+            workspaces,
             artifacts: Arc::new(MemoryStore::new()),
             executor: LocalExecutor::Sandbox(firmness).into(),
         },

@@ -1,10 +1,12 @@
 //! A server with skills of its own, and a client that speaks to it.
 
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use metier_agent::Folders;
+use metier_agent::texts::StagedTexts;
 use metier_agent::tools::run::Restriction;
 use metier_agent::visit::{Visit, Visits};
 use metier_serve::mcp::Server;
@@ -25,6 +27,9 @@ pub(crate) const NEW: &str = "2026-07-28";
 pub(crate) const OLD: &str = "2025-11-25";
 /// Nothing takes longer, however busy the machine is.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Whatever is told without delay is told by then.
+const MOMENT: Duration = Duration::from_millis(500);
 
 /// Skills, and what runs them.
 pub(crate) struct Bench {
@@ -70,6 +75,15 @@ impl Bench {
         self.folder.path().join("skills").join(path)
     }
 
+    /// How many files of skills were copied to where commands see them.
+    pub(crate) fn copies(&self) -> usize {
+        fn files_in(folder: &Path) -> usize {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            entries.map(|it| if it.path().is_dir() { files_in(&it.path()) } else { 1 }).sum()
+        }
+        files_in(&self.folder.path().join("content"))
+    }
+
     /// Writes a skill.
     pub(crate) fn skill(&self, name: &str, description: &str, body: &str) {
         let text = format!("---\nname: {name}\ndescription: {description}\n---\n\n{body}\n");
@@ -84,12 +98,14 @@ impl Bench {
 
     fn visit(&self) -> Visit {
         let place = |name: &str| self.folder.path().join(name);
+        let workspaces = Workspaces::open(&place("workspaces"), &place("content")).unwrap();
         let visits = Visits {
             agent: "default".to_owned(),
             library: Arc::<Folders>::clone(&self.skills),
             sessions: None,
+            texts: StagedTexts::new(workspaces.clone()),
             runner: Runner {
-                workspaces: Workspaces::open(&place("workspaces"), &place("content")).unwrap(),
+                workspaces,
                 artifacts: Arc::new(MemoryStore::new()),
                 executor: LocalExecutor::Sandbox(Firmness { require_full: false, degrade: false })
                     .into(),
@@ -207,6 +223,13 @@ impl Client {
     pub(crate) async fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.send(method, params).await;
         self.answer(id).await
+    }
+
+    /// Waits for a moment, and takes what it is told meanwhile.
+    pub(crate) async fn pause(&mut self) {
+        while let Ok(message) = tokio::time::timeout(MOMENT, self.hear()).await {
+            self.heard.push(message);
+        }
     }
 
     /// Waits until it was told something, and gives it.

@@ -12,6 +12,8 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_file_is_told_to_whoever_has_an_eye_on_it_and_to_nobody_else", subscribed),
     ("a_client_without_sessions_is_told_what_it_asked_for", listening),
     ("an_artifact_that_is_made_is_told", made),
+    ("a_version_of_an_artifact_is_there_or_nobody_has_an_eye_on_it", versions),
+    ("subscriptions_beyond_the_bound_are_not_acknowledged", bound),
     ("nothing_is_told_when_nothing_changed", quiet),
 ];
 
@@ -54,12 +56,13 @@ fn subscribed() -> Result<(), Failed> {
         let told = client.told(UPDATED).await;
         assert_eq!(told["params"]["uri"], "skill://pdf/forms.md", "{told}");
 
-        client.ask("resources/unsubscribe", json!({ "uri": "skill://pdf/forms.md" })).await;
+        // They are told in the order of their addresses: this one would be the first.
+        client.ask("resources/unsubscribe", json!({ "uri": "skill://pdf/SKILL.md" })).await;
         bench.write("pdf/forms.md", "And another.\n");
         std::fs::remove_file(bench.path("pdf/SKILL.md")).unwrap();
         bench.look();
         let told = client.told(UPDATED).await;
-        assert_eq!(told["params"]["uri"], "skill://pdf/SKILL.md", "it is gone: {told}");
+        assert_eq!(told["params"]["uri"], "skill://pdf/forms.md", "it is gone: {told}");
         let others = client.heard.iter().filter(|it| it["method"] == UPDATED);
         assert_eq!(others.count(), 0, "{:?}", client.heard);
     });
@@ -104,11 +107,57 @@ fn made() -> Result<(), Failed> {
     Ok(())
 }
 
+fn versions() -> Result<(), Failed> {
+    Bench::new().talk(OLD, async |client| {
+        let mut run = json!({
+            "skill": "pdf",
+            "command": "echo one > out/a.txt",
+            "outputs": { "globs": ["out/*.txt"], "save": true },
+        });
+        let ran = call(client, "skill_run", run.clone()).await;
+        assert_eq!(ran["isError"], false, "{ran}");
+        for (uri, is_there) in [
+            ("artifact://out/a.txt", true),
+            ("artifact://out/a.txt@0", true),
+            ("artifact://out/a.txt@1", false),
+            ("artifact://out/b.txt", false),
+        ] {
+            let answer = client.ask("resources/subscribe", json!({ "uri": uri })).await;
+            assert_eq!(answer.get("code").is_none(), is_there, "{uri}: {answer}");
+        }
+        run["command"] = "echo two > out/a.txt".into();
+        call(client, "skill_run", run).await;
+        let told = client.told(UPDATED).await;
+        assert_eq!(told["params"]["uri"], "artifact://out/a.txt", "{told}");
+        client.pause().await;
+        let others = client.heard.iter().filter(|it| it["method"] == UPDATED);
+        assert_eq!(others.count(), 0, "the first version is what it was: {:?}", client.heard);
+    });
+    Ok(())
+}
+
+fn bound() -> Result<(), Failed> {
+    Bench::new().talk(NEW, async |client| {
+        let uris: Vec<String> = (0..1001).map(|it| format!("skill://pdf/{it}.md")).collect();
+        let wanted = json!({ "resourceSubscriptions": uris });
+        client.send("subscriptions/listen", json!({ "notifications": wanted })).await;
+        let told = client.told("notifications/subscriptions/acknowledged").await;
+        let taken = told["params"]["notifications"]["resourceSubscriptions"].as_array().unwrap();
+        assert_eq!((taken.len(), &taken[999]), (1000, &json!("skill://pdf/999.md")));
+    });
+    Ok(())
+}
+
 fn quiet() -> Result<(), Failed> {
     let bench = Bench::new();
     bench.talk(OLD, async |client| {
         call(client, "skill_search", json!({ "query": "pdf" })).await;
         call(client, "skill_load", json!({ "skill": "pdf" })).await;
+        let run = json!({ "skill": "pdf", "command": "true" });
+        let ran = call(client, "skill_run", run).await;
+        assert_eq!(ran["isError"], false, "{ran}");
+        client.pause().await;
+        assert!(client.heard.is_empty(), "{:?}", client.heard);
         bench.skill("weather", "Tells the weather.", "Body.");
         bench.look();
         client.told(TOOLS).await;

@@ -19,6 +19,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("skills_are_listed_by_pages", pages),
     ("one_skill_is_had_by_the_address_of_its_header_and_nothing_else", one),
     ("folders_have_their_direct_children", folders),
+    ("what_is_wrong_with_parameters_is_said", wrong),
 ];
 
 fn listed() -> Result<(), Failed> {
@@ -36,7 +37,10 @@ fn listed() -> Result<(), Failed> {
         let one = client.ask("skills/get", json!({ "uri": "skill://pdf/SKILL.md" })).await;
         assert_eq!(one["skill"], skills["skills"][0]);
         assert_eq!(one["resultType"], "complete");
+        client.ask("resources/list", json!({})).await;
+        client.ask("resources/read", json!({ "uri": "skill://pdf/SKILL.md" })).await;
     });
+    assert_eq!(bench.copies(), 0, "looking at skills copies nothing");
     Ok(())
 }
 
@@ -170,5 +174,24 @@ fn folders() -> Result<(), Failed> {
             assert_eq!(error["code"], -32602, "{uri}: {error}");
         }
     });
+    Ok(())
+}
+
+fn wrong() -> Result<(), Failed> {
+    let cases = [
+        (OLD, "tools/call", "name", -32602),
+        (OLD, "resources/subscribe", "uri", -32602),
+        (NEW, "resources/subscribe", "resources/subscribe", -32601),
+        (NEW, "resources/read", "uri", -32602),
+        (NEW, "subscriptions/listen", "notifications", -32602),
+        (OLD, "subscriptions/listen", "subscriptions/listen", -32601),
+    ];
+    for (version, method, culprit, code) in cases {
+        let error =
+            Bench::empty().talk(version, async |client| client.ask(method, json!({})).await);
+        assert_eq!(error["code"], code, "{version} {method}: {error}");
+        let message = error["message"].as_str().unwrap_or_default();
+        assert!(message.contains(culprit), "{version} {method}: {error}");
+    }
     Ok(())
 }

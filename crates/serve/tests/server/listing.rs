@@ -81,6 +81,7 @@ fn prompt() -> Result<(), Failed> {
         for (name, arguments) in [
             ("chart", json!({})),
             ("charts", json!({})),
+            ("charts", json!({ "file": " " })),
             ("charts", json!({ "file": 7 })),
             ("charts", json!({ "file": "a", "other": "b" })),
         ] {

@@ -49,8 +49,9 @@ fn part(text: &str) -> Option<String> {
     is_name.then_some(name)
 }
 
-/// Text with its percent signs read. A question mark or a number sign would end the path of an address.
-fn decoded(text: &str) -> Option<String> {
+/// A part of an address with its percent signs read; none if that is no text. A question mark or a number sign would
+/// end the path of an address.
+pub fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {

@@ -13,6 +13,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
+pub use address::decoded;
 pub use offer::{Offer, OfferedFile, RemoteFault};
 pub use skill::{RemoteFile, RemoteSkill};
 pub use store::{RemoteStore, StoreError};

@@ -9,6 +9,7 @@ use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::time::Duration;
 
+use metier_agent::texts::StagedTexts;
 use metier_agent::visit::{Visit, Visits};
 use metier_agent::{AgentSettings, Library};
 use metier_serve::mcp::server::Bell;
@@ -106,15 +107,13 @@ fn visits(
         host = Some(context.host(&arguments.sources.agent, Arc::new(overseer))?);
         sessions = Some(store);
     }
+    let workspaces = context.workspaces()?;
     Ok(Visits {
         agent: arguments.sources.agent.clone(),
         library,
         sessions,
-        runner: Runner {
-            workspaces: context.workspaces()?,
-            artifacts: Arc::new(context.artifacts()?),
-            executor,
-        },
+        texts: StagedTexts::new(workspaces.clone()),
+        runner: Runner { workspaces, artifacts: Arc::new(context.artifacts()?), executor },
         host,
         restriction: context.restriction(),
         load_before_run: context.settings.switch("skills.load_before_run"),

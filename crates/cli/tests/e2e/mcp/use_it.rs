@@ -86,3 +86,39 @@ fn warnings_go_to_standard_error_and_nothing_but_messages_to_standard_output() {
     let said = client.end();
     assert!(said.contains("missing"), "{said}");
 }
+
+#[test]
+fn what_comes_from_another_server_says_so_wherever_a_client_reads_of_it() {
+    let env = environment();
+    env.skill("elsewhere", "ship", "Ships things.");
+    let (metier, folder) = (env.binary().display(), env.root().join("elsewhere"));
+    env.write(
+        "home/.metier/config.toml",
+        format!(
+            "[mcp.servers.other]\ncommand = '{metier}'\nskills = true\n\
+             args = ['mcp', '--no-default-sources', '--skills-dir', '{}']\n",
+            folder.display()
+        ),
+    );
+    let trusted = env.run(["skills", "trust", "ship", "--yes"]);
+    assert_eq!(trusted.code, 0, "{trusted}");
+    let (mut client, told) = Client::start(&env, "", &json!({}));
+    let said = "(from the server other) Ships things.";
+    assert!(told["instructions"].as_str().unwrap().contains(said), "{told}");
+    for (method, params) in [
+        ("prompts/list", json!({})),
+        ("prompts/get", json!({ "name": "ship" })),
+        ("resources/list", json!({})),
+        ("resources/directory/read", json!({ "uri": "skill://ship" })),
+    ] {
+        let answer = client.ask(method, &params).to_string();
+        assert!(answer.contains(said), "{method}: {answer}");
+    }
+    let given = json!({ "skill": "ship", "path": "SKILL.md" });
+    for (tool, given) in [("skill_load", json!({ "skill": "ship" })), ("skill_read", given)] {
+        let answer = client.call(tool, &given);
+        let text = answer["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("From the server other"), "{tool}: {answer}");
+    }
+    client.end();
+}

@@ -10,6 +10,7 @@
 use std::fmt::Write as _;
 
 use metier_skill::library::Snapshot;
+use metier_skill::remote::decoded;
 use metier_workspace::artifact::ArtifactRef;
 use thiserror::Error;
 
@@ -88,6 +89,11 @@ pub(super) fn of_skill(name: &str, skills: &Snapshot) -> String {
     }
 }
 
+/// Whether an address is that of an artifact.
+pub(super) fn is_of_artifact(uri: &str) -> bool {
+    uri.starts_with(ARTIFACT)
+}
+
 /// The address of something in a folder that has one.
 pub(super) fn inside(folder: &str, path: &str) -> String {
     let parts: Vec<String> = path.split('/').map(encoded).collect();
@@ -131,28 +137,4 @@ fn parts(text: &str) -> Result<Vec<String>, AddressError> {
         if leads_on || part.contains(is_bad) { Err(AddressError::Part) } else { Ok(part) }
     });
     parts.collect()
-}
-
-/// A part with its bytes put back; none if they are no text. A query or a fragment is no part of a path.
-fn decoded(part: &str) -> Option<String> {
-    if part.contains(['?', '#']) {
-        return None;
-    }
-    let mut bytes = Vec::with_capacity(part.len());
-    let mut rest = part.as_bytes();
-    while let Some((byte, others)) = rest.split_first() {
-        rest = others;
-        if *byte != b'%' {
-            bytes.push(*byte);
-            continue;
-        }
-        let (digits, others) = rest.split_at_checked(2)?;
-        let digits = std::str::from_utf8(digits).ok()?;
-        if !digits.bytes().all(|it| it.is_ascii_hexdigit()) {
-            return None;
-        }
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        rest = others;
-    }
-    String::from_utf8(bytes).ok()
 }

@@ -14,10 +14,11 @@ use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, RoleServer, SubscriptionSink};
 use tokio::sync::watch;
 
-use super::{prompts, resources};
+use super::resources::{self, Look};
+use super::{address, prompts};
 
 /// Most resources that one client may have an eye on.
-const MAX_SUBSCRIPTIONS: usize = 1000;
+pub(super) const MAX_SUBSCRIPTIONS: usize = 1000;
 
 /// Rung when there may be something new.
 #[derive(Clone, Debug, Default)]
@@ -96,10 +97,9 @@ enum Notice {
 impl Way {
     /// As a client subscribed.
     pub(super) async fn asked(sink: SubscriptionSink, visit: &Visit) -> Self {
-        let mut states = States::new();
-        let uris = sink.accepted().resource_subscriptions.iter().flatten();
-        for uri in uris.take(MAX_SUBSCRIPTIONS) {
-            states.insert(uri.clone(), resources::state_of(visit, uri).await);
+        let (mut states, mut look) = (States::new(), Look::at(visit));
+        for uri in sink.accepted().resource_subscriptions.iter().flatten() {
+            states.insert(uri.clone(), look.state_of(uri).await);
         }
         Self::Asked(sink, states)
     }
@@ -189,16 +189,20 @@ struct Seen {
 }
 
 impl Seen {
-    /// The resources that are not what they were.
-    async fn updated(&mut self, visit: &Visit, known: States) -> Vec<String> {
+    /// The resources that are not what they were; those of skills only if skills may have changed.
+    async fn updated(&mut self, look: &mut Look<'_>, known: States, skills: bool) -> Vec<String> {
         self.states.retain(|uri, _| known.contains_key(uri));
         let mut updated = Vec::new();
         for (uri, known) in known {
-            let now = resources::state_of(visit, &uri).await;
-            let before = self.states.insert(uri.clone(), now.clone()).unwrap_or(known);
+            let before = self.states.remove(&uri).unwrap_or(known);
+            let now = match skills || address::is_of_artifact(&uri) {
+                true => look.state_of(&uri).await,
+                false => before.clone(),
+            };
             if before != now {
-                updated.push(uri);
+                updated.push(uri.clone());
             }
+            self.states.insert(uri, now);
         }
         updated
     }
@@ -218,7 +222,7 @@ impl Seen {
             notices.push(Notice::Resources);
         }
         (self.skills, self.artifacts) = (skills, artifacts);
-        let updated = self.updated(visit, known).await;
+        let updated = self.updated(&mut Look::at(visit), known, are_skills_new).await;
         notices.extend(updated.into_iter().map(Notice::Updated));
         notices
     }

@@ -7,7 +7,11 @@ use metier_skill::header::front_matter;
 use metier_skill::library::{Entry, Snapshot};
 use metier_skill::name::faults;
 use rmcp::ErrorData;
-use rmcp::model::{ErrorCode, Resource as Listed};
+use rmcp::model::{
+    CallToolRequestParams, CompleteRequestParams, ErrorCode, GetPromptRequestParams,
+    PaginatedRequestParams, ReadResourceRequestParams, Resource as Listed, SubscribeRequestParams,
+    SubscriptionsListenRequestParams, UnsubscribeRequestParams,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -26,20 +30,6 @@ const FOLDER_PAGE: usize = 200;
 const FOLDER: &str = "inode/directory";
 /// Where a listing says what it leaves out, and why.
 const LEFT_OUT: &str = "metier/leftOut";
-
-/// Methods of the protocol itself that are answered here.
-const STANDARD: [&str; 8] = [
-    "completion/complete",
-    "prompts/get",
-    "prompts/list",
-    "resources/list",
-    "resources/read",
-    "resources/templates/list",
-    "tools/call",
-    "tools/list",
-];
-/// Those that only clients with a session have.
-const WITH_SESSION: [&str; 2] = ["resources/subscribe", "resources/unsubscribe"];
 
 #[derive(Debug, Default, Deserialize)]
 struct ListParams {
@@ -72,18 +62,41 @@ pub(super) async fn answer(
     params: Option<Value>,
     has_session: bool,
 ) -> Result<Value, ErrorData> {
-    let is_known = STANDARD.contains(&method) || has_session && WITH_SESSION.contains(&method);
     match method {
         LIST => list(visit, read::<Option<ListParams>>(params)?.unwrap_or_default()).await,
         GET => get(visit, &read::<UriParams>(params)?.uri).await,
         READ_DIRECTORY => read_directory(visit, read(params)?).await,
         // The crate of the protocol gives on what it knows by name and cannot read.
-        _ if is_known => {
-            let message = format!("the parameters of `{method}` are wrong");
-            Err(ErrorData::invalid_params(message, None))
-        }
-        other => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, other.to_owned(), None)),
+        other => Err(match fault(other, params, has_session) {
+            Some(why) => {
+                let message = format!("the parameters of `{other}` are wrong: {why}");
+                ErrorData::invalid_params(message, None)
+            }
+            None => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, other.to_owned(), None),
+        }),
     }
+}
+
+/// What is wrong with the parameters of a method of the protocol itself; none if it is not answered here.
+fn fault(method: &str, params: Option<Value>, has_session: bool) -> Option<String> {
+    fn of<T: for<'de> Deserialize<'de>>(params: Option<Value>) -> String {
+        let read: Result<T, _> = serde_json::from_value(params.unwrap_or_default());
+        read.err().map_or_else(|| "they cannot be read".to_owned(), |error| error.to_string())
+    }
+    let fault = match (method, has_session) {
+        ("completion/complete", _) => of::<CompleteRequestParams>,
+        ("prompts/get", _) => of::<GetPromptRequestParams>,
+        ("resources/read", _) => of::<ReadResourceRequestParams>,
+        ("tools/call", _) => of::<CallToolRequestParams>,
+        ("prompts/list" | "resources/list" | "resources/templates/list" | "tools/list", _) => {
+            of::<Option<PaginatedRequestParams>>
+        }
+        ("resources/subscribe", true) => of::<SubscribeRequestParams>,
+        ("resources/unsubscribe", true) => of::<UnsubscribeRequestParams>,
+        ("subscriptions/listen", false) => of::<SubscriptionsListenRequestParams>,
+        _ => return None,
+    };
+    Some(fault(params))
 }
 
 async fn list(visit: &Arc<Visit>, params: ListParams) -> Result<Value, ErrorData> {
@@ -173,7 +186,8 @@ async fn read_directory(visit: &Arc<Visit>, params: UriParams) -> Result<Value, 
 
 /// A skill with its header and every file; else why it cannot be served so.
 async fn skill_of(visit: &Arc<Visit>, skills: &Snapshot, entry: &Entry) -> Result<Skill, String> {
-    let files = resources::files(visit, entry).await?;
+    let read = visit.files_and_header(entry.name.as_str()).await;
+    let (files, header) = read.map_err(|error| error.to_string())?;
     let bytes: u64 = files.iter().map(|file| file.size).sum();
     if files.len() > MAX_FILES {
         return Err(format!("it has {} files, and the extension allows {MAX_FILES}", files.len()));
@@ -181,8 +195,6 @@ async fn skill_of(visit: &Arc<Visit>, skills: &Snapshot, entry: &Entry) -> Resul
     if bytes > MAX_BYTES {
         return Err(format!("it has {bytes} bytes, and the extension allows {MAX_BYTES}"));
     }
-    let header = visit.file(entry.name.as_str(), SKILL_FILE).await;
-    let header = header.map_err(|error| error.to_string())?.bytes;
     let header = String::from_utf8(header).map_err(|_| "its SKILL.md is not UTF-8".to_owned())?;
     let frontmatter = front_matter(&header).map_err(|error| error.to_string())?;
     let text =

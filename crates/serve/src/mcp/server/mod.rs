@@ -26,6 +26,7 @@ mod tools;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use metier_agent::tools::specs::name;
 use metier_agent::visit::Visit;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
@@ -40,7 +41,8 @@ use rmcp::{ErrorData, ServerHandler};
 use serde_json::json;
 use tokio::task::AbortHandle;
 
-use self::changes::{Known, Subscribed, Way};
+use self::changes::{Known, MAX_SUBSCRIPTIONS, Subscribed, Way};
+use self::resources::Look;
 use crate::mcp::skills::EXTENSION;
 
 pub use changes::Bell;
@@ -92,20 +94,24 @@ impl Server {
         *self.told.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
     }
 
-    /// What the client knows.
-    fn known(&self) -> Option<Known> {
+    /// What the client was told.
+    fn told(&self) -> Option<Known> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// What the client knows: if it was told nothing, what it can look at now.
+    fn known(&self) -> Known {
+        self.told().unwrap_or_else(|| Known::now(&self.visit, &self.bell))
+    }
+
     /// Tells a client what changes, until it is gone.
-    fn announce(&self, way: Way) -> impl Future<Output = ()> + use<> {
-        let known = self.known().unwrap_or_else(|| Known::now(&self.visit, &self.bell));
+    fn announce(&self, way: Way, known: Known) -> impl Future<Output = ()> + use<> {
         changes::announce(Arc::clone(&self.visit), self.bell.clone(), way, known)
     }
 
     /// What became of skills since the client was told of them, in words; nothing if they are the same.
     fn news(&self) -> Option<String> {
-        let changes = self.visit.snapshot().changes_since(&self.known()?.skills);
+        let changes = self.visit.snapshot().changes_since(&self.told()?.skills);
         (!changes.changes.is_empty()).then(|| changes.to_string().trim_end().to_owned())
     }
 }
@@ -163,7 +169,7 @@ impl ServerHandler for Server {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let way = Way::Unasked(context.peer, self.subscribed.clone());
-        let task = tokio::spawn(self.announce(way)).abort_handle();
+        let task = tokio::spawn(self.announce(way, self.known())).abort_handle();
         let mut current = self.announcing.lock().unwrap_or_else(PoisonError::into_inner);
         *current = Announcing(Some(task));
     }
@@ -174,7 +180,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         on_one_page(request.as_ref())?;
-        let tools = tools::list(&self.visit, self.news().as_deref());
+        let tools = tools::list(&self.visit, self.news().as_deref()).await;
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -183,8 +189,11 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let may_make = request.name == name::RUN;
         let result = tools::call(&self.visit, request, &context).await;
-        self.bell.ring_for_artifacts();
+        if may_make {
+            self.bell.ring_for_artifacts();
+        }
         result
     }
 
@@ -254,7 +263,7 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let state = resources::state_of(&self.visit, &request.uri).await;
+        let state = Look::at(&self.visit).state_of(&request.uri).await;
         let state = state.ok_or_else(|| resources::unknown(&request.uri, "nothing is there"))?;
         self.subscribed.add(request.uri, state)
     }
@@ -272,13 +281,20 @@ impl ServerHandler for Server {
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        Some(requested.clone())
+        // What is not acknowledged is not watched, and the client knows.
+        let mut accepted = requested.clone();
+        if let Some(uris) = &mut accepted.resource_subscriptions {
+            uris.truncate(MAX_SUBSCRIPTIONS);
+        }
+        Some(accepted)
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        // First: whatever changes while the states are read is told.
+        let known = self.known();
         let way = Way::asked(context.sink().clone(), &self.visit).await;
         tokio::select! {
-            () = self.announce(way) => {}
+            () = self.announce(way, known) => {}
             () = context.cancelled() => {}
         }
         Ok(())

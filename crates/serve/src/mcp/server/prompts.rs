@@ -81,7 +81,7 @@ pub(super) async fn get(
     };
     let messages =
         [loaded.text, words].map(|text| PromptMessage::new_text(Role::User, text)).to_vec();
-    Ok(GetPromptResult::new(messages).with_description(entry.manifest.description.clone()))
+    Ok(GetPromptResult::new(messages).with_description(entry.description()))
 }
 
 fn find<'a>(skills: &'a Snapshot, name: &str) -> Result<&'a Entry, ErrorData> {
@@ -96,8 +96,7 @@ fn of_skill(entry: &Entry) -> Prompt {
             .with_description(argument.description)
             .with_required(argument.is_required)
     });
-    let description = entry.manifest.description.clone();
-    Prompt::new(entry.name.as_str(), Some(description), Some(arguments.collect()))
+    Prompt::new(entry.name.as_str(), Some(entry.description()), Some(arguments.collect()))
         .with_title(title(entry.name.as_str()))
 }
 
@@ -115,8 +114,9 @@ fn words(
 ) -> Result<String, ErrorData> {
     let mut words = Vec::new();
     for Argument { name, is_required, .. } in arguments {
-        match given.remove(name) {
-            Some(Value::String(value)) if value.trim().is_empty() && !is_required => {}
+        // Forms send what was left empty.
+        let is_blank = |it: &Value| it.as_str().is_some_and(|it| it.trim().is_empty());
+        match given.remove(name).filter(|it| !is_blank(it)) {
             Some(Value::String(value)) => words.push(value),
             Some(_) => return Err(wrong(format!("the argument `{name}` is not a text"))),
             None if *is_required => return Err(wrong(format!("the argument `{name}` is missing"))),

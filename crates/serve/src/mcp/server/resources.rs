@@ -1,11 +1,12 @@
 //! Resources: the files of skills that a model may use, and the artifacts of the session.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use metier_agent::visit::{SkillFile, Visit, VisitError};
-use metier_skill::library::Entry;
+use metier_skill::library::{Entry, Snapshot};
 use metier_workspace::artifact::{ArtifactName, ArtifactRef, Listed};
 use metier_workspace::mime::promised_type;
 use rmcp::ErrorData;
@@ -162,7 +163,7 @@ pub(super) fn unknown(uri: &str, why: &str) -> ErrorData {
 /// Here and below: why they cannot be read, in words.
 pub(super) async fn files(visit: &Visit, entry: &Entry) -> Result<Vec<SkillFile>, String> {
     let files = visit.files(entry.name.as_str()).await;
-    files.map(|it| it.files).map_err(|error| error.to_string())
+    files.map_err(|error| error.to_string())
 }
 
 /// A file of a skill whose folder has an address.
@@ -173,7 +174,7 @@ pub(super) fn described(entry: &Entry, folder: &str, file: &SkillFile) -> Resour
     let (mut resource, priority) = match file.path.as_str() {
         SKILL_FILE => {
             let resource = Resource::new(uri, entry.manifest.name.as_str());
-            (resource.with_description(entry.manifest.description.clone()), instructions)
+            (resource.with_description(entry.description()), instructions)
         }
         _ => (Resource::new(uri, name), others),
     };
@@ -219,19 +220,44 @@ pub(super) async fn versions(visit: &Visit) -> Vec<(String, u64)> {
     artifacts.into_iter().map(|it| (it.name, it.newest.version)).collect()
 }
 
-/// What tells the state of a resource from others it may have; none if it is not there.
-pub(super) async fn state_of(visit: &Visit, uri: &str) -> Option<String> {
-    let skills = visit.snapshot();
-    match Address::parse(uri, &skills).ok()? {
-        Address::Skill { name, path } => {
-            let entry = skills.find(&name).filter(|entry| entry.is_model_visible())?;
-            let files = files(visit, entry).await.ok()?;
-            files.into_iter().find(|file| file.path == path).map(|file| file.sha256)
+/// A look at the states of resources, for which every skill is read once.
+#[derive(Debug)]
+pub(super) struct Look<'a> {
+    visit: &'a Visit,
+    skills: Arc<Snapshot>,
+    files: BTreeMap<String, Vec<SkillFile>>,
+}
+
+impl<'a> Look<'a> {
+    pub(super) fn at(visit: &'a Visit) -> Self {
+        Self { visit, skills: visit.snapshot(), files: BTreeMap::new() }
+    }
+
+    /// What tells the state of a resource from others it may have; none if it is not there.
+    pub(super) async fn state_of(&mut self, uri: &str) -> Option<String> {
+        match Address::parse(uri, &self.skills).ok()? {
+            Address::Skill { name, path } => {
+                let files = self.files(name).await;
+                files.iter().find(|file| file.path == path).map(|file| file.sha256.clone())
+            }
+            Address::Artifact(reference) => {
+                let there = self.visit.artifact_versions(reference.name().as_str()).await.ok()?;
+                let wanted = |it: u64| reference.version().is_none_or(|version| version == it);
+                there.iter().map(|it| it.version).rfind(|it| wanted(*it)).map(|it| it.to_string())
+            }
         }
-        Address::Artifact(reference) => {
-            let versions = versions(visit).await;
-            let newest = versions.into_iter().find(|(name, _)| name == reference.name().as_str());
-            newest.map(|(_, version)| reference.version().unwrap_or(version).to_string())
+    }
+
+    /// The files of a skill; none if it may not be used or cannot be read.
+    async fn files(&mut self, name: String) -> &[SkillFile] {
+        if !self.files.contains_key(&name) {
+            let entry = self.skills.find(&name).filter(|entry| entry.is_model_visible());
+            let files = match entry {
+                Some(entry) => files(self.visit, entry).await.unwrap_or_default(),
+                None => Vec::new(),
+            };
+            self.files.insert(name.clone(), files);
         }
+        &self.files[&name]
     }
 }

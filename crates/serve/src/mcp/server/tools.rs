@@ -5,7 +5,7 @@ use std::sync::Arc;
 use metier_agent::stop;
 use metier_agent::tools::Answer;
 use metier_agent::tools::specs::name;
-use metier_agent::visit::{Effects, Visit, VisitTool};
+use metier_agent::visit::{Effects, NAMES, Visit, VisitTool};
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject, Tool,
@@ -18,8 +18,8 @@ use super::person::Person;
 use super::progress::Lines;
 
 /// The tools. What became of skills since the client was told of them stands where a model looks for others.
-pub(super) fn list(visit: &Visit, news: Option<&str>) -> Vec<Tool> {
-    let tools = visit.tools().into_iter().map(|mut tool| {
+pub(super) async fn list(visit: &Visit, news: Option<&str>) -> Vec<Tool> {
+    let tools = visit.tools().await.into_iter().map(|mut tool| {
         if let Some(news) = news.filter(|_| tool.spec.name == name::SEARCH) {
             tool.spec.description.push_str(&format!("\nSince you were told of them: {news}"));
         }
@@ -54,7 +54,7 @@ pub(super) async fn call(
     request: CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
-    refuse_unknown(visit, &request.name)?;
+    refuse_unknown(&request.name)?;
     let (mut person, questions) = Person::of(&request, context);
     let CallToolRequestParams { name, arguments, .. } = request;
     let given = Value::Object(arguments.unwrap_or_default());
@@ -95,13 +95,11 @@ pub(super) async fn call(
     Ok(result.into())
 }
 
-fn refuse_unknown(visit: &Visit, name: &str) -> Result<(), ErrorData> {
-    let tools = visit.tools();
-    if tools.iter().any(|tool| tool.spec.name == name) {
+fn refuse_unknown(name: &str) -> Result<(), ErrorData> {
+    if NAMES.contains(&name) {
         return Ok(());
     }
-    let names: Vec<&str> = tools.iter().map(|tool| tool.spec.name.as_str()).collect();
-    let message = format!("there is no tool `{name}`; the tools are: {}", names.join(", "));
+    let message = format!("there is no tool `{name}`; the tools are: {}", NAMES.join(", "));
     Err(ErrorData::invalid_params(message, None))
 }
 

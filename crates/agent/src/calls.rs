@@ -309,7 +309,11 @@ impl<'a> Round<'a> {
         }
     }
 
-    async fn plan_with_what_is_here(&self, call: &Call, draft: &Draft<'_>) -> Result<Planned, String> {
+    async fn plan_with_what_is_here(
+        &self,
+        call: &Call,
+        draft: &Draft<'_>,
+    ) -> Result<Planned, String> {
         let at = self.agent.situation(draft, &self.skills);
         if !self.has_tool(&call.name) {
             return Ok(Err(Box::new(self.without_tool(&call.name, &at)?)));

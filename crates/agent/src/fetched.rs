@@ -26,7 +26,7 @@ type Trees = BTreeMap<SkillName, Option<Result<Tree, LibraryError>>>;
 pub(crate) struct Fetched<'a> {
     library: &'a Arc<dyn Library>,
     pub(crate) snapshot: &'a Snapshot,
-    stop: &'a Stop,
+    pub(crate) stop: &'a Stop,
     trees: Mutex<Trees>,
 }
 

@@ -71,7 +71,7 @@ impl Agent {
         stop: &Stop,
     ) -> Result<Outcome, AgentError> {
         let turn = async {
-            let mut thread = self.open(key, &self.library.snapshot(), watcher).await?;
+            let mut thread = self.open(key, &self.library.snapshot(), watcher, stop).await?;
             self.close_last_turn(&mut thread).await?;
             if let Step::RunCode(_) = turn::next(last_turn(&thread.events), &self.settings.limits) {
                 thread.append(vec![self.code_result(Answer::error(INTERRUPTED))]).await?;
@@ -89,7 +89,7 @@ impl Agent {
         skills: &Fetched<'_>,
         watcher: Watcher,
     ) -> Result<Thread, AgentError> {
-        let mut thread = self.open(key, skills.snapshot, watcher).await?;
+        let mut thread = self.open(key, skills.snapshot, watcher, skills.stop).await?;
         self.close_last_turn(&mut thread).await?;
         let message = self.begin(&thread, task, skills).await?;
         thread.append(message).await?;
@@ -101,21 +101,35 @@ impl Agent {
         key: &SessionKey,
         snapshot: &Snapshot,
         watcher: Watcher,
+        stop: &Stop,
     ) -> Result<Thread, AgentError> {
         let told = Arc::clone(&watcher);
-        let opening = async |at: &SessionRef| self.opening(at, snapshot, &told).await;
+        let opening = async |at: &SessionRef| {
+            let opening = self.opening(at, snapshot, &told, stop).await;
+            // What was stopped may lack something, and the session begins with its next turn.
+            if stop.is_stopped() { Err(opening) } else { Ok(opening) }
+        };
         Ok(Thread::open(Arc::clone(&self.sessions), key, opening, watcher).await?)
     }
 
-    /// What a new session begins with.
-    async fn opening(&self, at: &SessionRef, snapshot: &Snapshot, watcher: &Watcher) -> Opening {
+    /// What a new session begins with; without tools of other servers if it is stopped before they are known.
+    async fn opening(
+        &self,
+        at: &SessionRef,
+        snapshot: &Snapshot,
+        watcher: &Watcher,
+        stop: &Stop,
+    ) -> Opening {
         let skills = self.skills_on_host(at);
         let mut opening = prompt::opening(&self.settings.prompt, snapshot, skills.as_deref());
         if !self.settings.prompt.is_minimal {
             changes::note(&mut opening, snapshot);
         }
         if let Some(foreign) = &self.foreign {
-            let listing = foreign.servers.tools().await;
+            let listing = tokio::select! {
+                listing = foreign.servers.tools() => listing,
+                () = stop.stopped() => return opening,
+            };
             let offers = foreign::offer(listing.tools, &prompt::tools_of(&opening));
             for problem in listing.problems.iter().chain(&offers.left_out) {
                 watcher(&Progress::Without(problem));

@@ -20,17 +20,21 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
-    /// Reads a session, which begins with `opening` if it is new.
+    /// Reads a session, which begins with `opening` if it is new. One that is not whole is an error: it is good for
+    /// this time, and not kept.
     pub(crate) async fn open(
         store: Arc<dyn SessionStore>,
         key: &SessionKey,
-        opening: impl AsyncFnOnce(&SessionRef) -> Opening,
+        opening: impl AsyncFnOnce(&SessionRef) -> Result<Opening, Opening>,
         watcher: Watcher,
     ) -> Result<Self, SessionError> {
         let at = store.create(key).await?.at;
         let opening = match store.opening(&at).await? {
             Some(opening) => opening,
-            None => store.set_opening(&at, opening(&at).await).await?,
+            None => match opening(&at).await {
+                Ok(opening) => store.set_opening(&at, opening).await?,
+                Err(opening) => opening,
+            },
         };
         let events = all_events(&*store, &at).await?;
         let state = replay(&events);

@@ -99,13 +99,13 @@ fn of_tool(question: &ToolQuestion) -> Option<Sheet> {
     let PinnedTool { server, tool, .. } = &question.tool;
     let Shown { lines, is_masked, is_escaped, .. } = shown_text(&question.arguments).ok()?;
     let heading = format!("may this tool of the server `{server}` be called?");
-    let mut sheet = Sheet::new(heading, question.offer.is_some());
+    let mut sheet = Sheet::new(heading, question.can_be_kept);
     // The name is a stranger's.
     sheet.add("call", [shown_text(tool).ok()?.lines.join("\\n")]);
     sheet.add("with", lines);
     sheet.note(&[(is_masked, MASKED), (is_escaped, ESCAPED)]);
     sheet.add("why", [question.reason.clone()]);
-    let kept = question.offer.iter().map(|_| {
+    let kept = question.can_be_kept.then(|| {
         format!(
             "keeps that for agent {}, with any arguments, as long as the server describes the tool as it does now",
             question.agent

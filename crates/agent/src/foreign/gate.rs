@@ -4,25 +4,22 @@
 //! nobody allowed it, and question and answer are events of the session. Right before the call all of it is looked at
 //! again: whatever changed in between, be it the tool or a decision, closes the gate.
 
-use metier_approval::shown_text;
+use metier_approval::{Ask, shown_text};
 use metier_session::content::Call;
 use metier_workspace::executor::Live;
 use serde_json::{Map, Value};
 
-use super::policy::{ToolVerdict, judge_tool};
+use super::policy::{ToolPolicy, ToolVerdict, judge_tool};
 use super::{ForeignCall, ForeignServers, PinnedTool, bounded};
 use crate::agent::AgentError;
 use crate::calls::STOPPED;
-use crate::host::{Answered, Decision, Question, ToolQuestion, answered, asked};
+use crate::host::{Answered, DENIED, Decision, Question, ToolQuestion};
 use crate::stop::Stop;
 use crate::thread::Thread;
 use crate::tools::Answer;
 
 /// What is said of a decision that was taken back while the call waited.
 const CHANGED: &str = "it is not allowed any more: a decision has changed";
-/// What a model is told when a person says no.
-const DENIED: &str =
-    "the user did not allow this; do not try it in another way, say what you need it for";
 
 /// A call that a model wants to make.
 #[derive(Clone, Debug)]
@@ -58,82 +55,66 @@ impl ForeignGate<'_> {
         call: &Call,
         wanted: ForeignWanted,
     ) -> Result<Result<ForeignPermit, String>, AgentError> {
-        let unchanged = tokio::select! {
-            unchanged = self.unchanged(&wanted.tool) => unchanged,
-            () = self.stop.stopped() => Err(STOPPED.to_owned()),
+        let policy = match self.policy().await {
+            Ok(policy) => policy,
+            Err(why) => return Ok(Err(why)),
         };
-        if let Err(why) = unchanged {
-            return Ok(Err(why));
-        }
-        match self.verdict(&wanted.tool).await {
-            Err(why) => Ok(Err(why)),
-            Ok(ToolVerdict::Allow(_)) => Ok(Ok(ForeignPermit { wanted, is_exception: false })),
-            Ok(ToolVerdict::Deny { reason }) => Ok(Err(refusal(&reason))),
-            Ok(verdict @ ToolVerdict::Ask { .. }) => self.ask(thread, call, wanted, verdict).await,
-        }
-    }
-
-    async fn ask(
-        &self,
-        thread: &mut Thread,
-        call: &Call,
-        wanted: ForeignWanted,
-        verdict: ToolVerdict,
-    ) -> Result<Result<ForeignPermit, String>, AgentError> {
-        let ToolVerdict::Ask { reason, allowed_by } = &verdict else {
-            return Ok(Err(refusal(CHANGED)));
+        let verdict = judge_tool(&wanted.tool, &policy);
+        let reason = match &verdict {
+            ToolVerdict::Allow(_) => return Ok(Ok(ForeignPermit { wanted, is_exception: false })),
+            ToolVerdict::Deny { reason } => return Ok(Err(refusal(reason))),
+            ToolVerdict::Ask { reason, .. } => reason.clone(),
         };
-        let arguments = serde_json::to_string_pretty(&wanted.arguments).unwrap_or_default();
-        if let Err(error) = shown_text(&arguments) {
-            return Ok(Err(refusal(&format!("its arguments: {error}; and {reason}"))));
-        }
-        let question = Question::Tool(Box::new(ToolQuestion {
-            agent: self.agent.to_owned(),
-            tool: wanted.tool.clone(),
-            arguments,
-            reason: reason.clone(),
-            // Where every call is asked about, nothing is allowed for good.
-            offer: allowed_by.is_none().then(|| wanted.tool.clone()),
-        }));
-        let event = asked(&question, call);
-        let id = event.id();
-        thread.append(vec![event]).await?;
-        let approver = &self.servers.approver;
-        let answer = tokio::select! {
-            decision = approver.ask(&question) => decision.map_or(Answered::Nobody, Answered::By),
-            () = self.stop.stopped() => Answered::Stopped,
+        let question = match self.question(&wanted, reason, policy.rules.ask).await {
+            Ok(question) => question,
+            Err(why) => return Ok(Err(why)),
         };
-        let kept = match answer {
-            Answered::By(Decision::Always) if allowed_by.is_none() => {
-                Some(approver.remember_tool(self.agent, &wanted.tool).await)
-            }
-            _ => None,
-        };
-        thread.append(vec![answered(id, answer, kept.as_ref())]).await?;
-        Ok(match answer {
+        let approver = &*self.servers.approver;
+        Ok(match question.put(approver, self.stop, (thread, call)).await? {
             Answered::By(Decision::Once | Decision::Always) => {
                 Ok(ForeignPermit { wanted, is_exception: true })
             }
             Answered::By(Decision::Deny) => Err(DENIED.to_owned()),
             Answered::Stopped => Err(STOPPED.to_owned()),
-            Answered::Nobody => {
-                let policy = approver.tool_policy(self.agent).await;
-                match policy.map(|it| verdict.without_a_person(&wanted.tool, &it.rules)) {
-                    Ok(ToolVerdict::Allow(_)) => Ok(ForeignPermit { wanted, is_exception: true }),
-                    Ok(ToolVerdict::Deny { reason } | ToolVerdict::Ask { reason, .. }) => {
-                        Err(refusal(&reason))
-                    }
-                    Err(why) => Err(refusal(&why)),
+            Answered::Nobody => match verdict.without_a_person(&wanted.tool, &policy.rules) {
+                ToolVerdict::Allow(_) => Ok(ForeignPermit { wanted, is_exception: true }),
+                ToolVerdict::Deny { reason } | ToolVerdict::Ask { reason, .. } => {
+                    Err(refusal(&reason))
                 }
-            }
+            },
         })
+    }
+
+    /// What a person is asked about a call, if all of it can be shown and the tool is what it was.
+    async fn question(
+        &self,
+        wanted: &ForeignWanted,
+        reason: String,
+        ask: Ask,
+    ) -> Result<Question, String> {
+        let arguments = serde_json::to_string_pretty(&wanted.arguments).unwrap_or_default();
+        if let Err(error) = shown_text(&arguments) {
+            return Err(refusal(&format!("its arguments: {error}; and {reason}")));
+        }
+        tokio::select! {
+            unchanged = self.unchanged(&wanted.tool) => unchanged?,
+            () = self.stop.stopped() => return Err(STOPPED.to_owned()),
+        }
+        Ok(Question::Tool(Box::new(ToolQuestion {
+            agent: self.agent.to_owned(),
+            tool: wanted.tool.clone(),
+            arguments,
+            reason,
+            // Where every call is asked about, what is kept would change nothing.
+            can_be_kept: ask != Ask::Always,
+        })))
     }
 
     /// Looks again at what may be called.
     async fn open(&self, permit: &ForeignPermit) -> Result<(), String> {
         let tool = &permit.wanted.tool;
         self.unchanged(tool).await?;
-        let by = match self.verdict(tool).await? {
+        let by = match judge_tool(tool, &self.policy().await?) {
             ToolVerdict::Allow(by) => by,
             ToolVerdict::Ask { allowed_by, .. } if permit.is_exception => allowed_by,
             ToolVerdict::Ask { .. } | ToolVerdict::Deny { .. } => return Err(refusal(CHANGED)),
@@ -160,9 +141,8 @@ impl ForeignGate<'_> {
         bounded(self.servers.servers.call(call, self.stop, live).await)
     }
 
-    async fn verdict(&self, tool: &PinnedTool) -> Result<ToolVerdict, String> {
-        let policy = self.servers.approver.tool_policy(self.agent).await;
-        Ok(judge_tool(tool, &policy.map_err(|why| refusal(&why))?))
+    async fn policy(&self) -> Result<ToolPolicy, String> {
+        self.servers.approver.tool_policy(self.agent).await.map_err(|why| refusal(&why))
     }
 
     /// Whether a server says of a tool what it said when the session began.

@@ -25,9 +25,9 @@ use crate::stop::Stop;
 use crate::tools::Answer;
 
 pub(crate) use gate::{ForeignGate, ForeignPermit, ForeignWanted};
-pub use offer::{MAX_TOOLS, OfferedTool, Offers, offer};
+pub(crate) use offer::{OfferedTool, offer};
 pub(crate) use opening::{add_to, named_in, tools_in};
-pub use policy::{AllowedTools, RememberedTool, ToolPolicy, ToolVerdict, is_like, judge_tool};
+pub use policy::{AllowedTools, RememberedTool, ToolPolicy, is_like};
 
 /// Longest answer of a tool that a model is given, in bytes.
 const MAX_ANSWER: usize = 64 << 10;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{Definition, PinnedTool};
 
 /// Most tools of other servers that a model is offered; providers refuse requests with some more.
-pub const MAX_TOOLS: usize = 100;
+pub(super) const MAX_TOOLS: usize = 100;
 /// What stands between the names of a server and of its tool; no tool of ours has it.
 pub(super) const BETWEEN: &str = "__";
 /// Longest name of a tool, as providers have it.
@@ -29,47 +29,60 @@ const WORDS: [&str; 3] = ["description", "title", "$comment"];
 
 /// What is offered, and what is not.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Offers {
+pub(crate) struct Offers {
     /// What is offered, in a fixed order.
-    pub tools: Vec<OfferedTool>,
+    pub(crate) tools: Vec<OfferedTool>,
     /// What is not, and why, in words for a person.
-    pub left_out: Vec<String>,
+    pub(crate) left_out: Vec<String>,
 }
 
 /// A tool of another server as a model knows it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OfferedTool {
+pub(crate) struct OfferedTool {
     /// What the model is told.
-    pub spec: ToolSpec,
+    pub(crate) spec: ToolSpec,
     /// What it is.
-    pub pinned: PinnedTool,
+    pub(crate) pinned: PinnedTool,
 }
 
 /// Makes tools of definitions; `own` are those that a model has already.
-#[must_use]
-pub fn offer(mut definitions: Vec<Definition>, own: &[ToolSpec]) -> Offers {
+///
+/// Servers share what there is room for: each has its first tool before one has its second.
+pub(crate) fn offer(mut definitions: Vec<Definition>, own: &[ToolSpec]) -> Offers {
     definitions.sort_by(|one, other| (&one.server, &one.name).cmp(&(&other.server, &other.name)));
     definitions.dedup_by(|one, other| (&one.server, &one.name) == (&other.server, &other.name));
     let mut offers = Offers::default();
-    let mut taken: Vec<String> = own.iter().map(|tool| tool.name.clone()).collect();
-    let mut total = 0;
-    let mut too_many: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut usable: Vec<(usize, &Definition, ToolSpec)> = Vec::new();
     for definition in &definitions {
-        let spec = match described(definition) {
-            Ok(spec) => spec,
+        let Definition { server, name, .. } = definition;
+        match described(definition) {
+            Ok(spec) => {
+                let last = usable.last().filter(|(_, it, _)| it.server == *server);
+                let turn = last.map_or(0, |(turn, ..)| turn + 1);
+                usable.push((turn, definition, spec));
+            }
             Err(why) => {
-                let Definition { server, name, .. } = definition;
                 let name: String = one_line(name).chars().take(MAX_NAME).collect();
                 offers.left_out.push(format!("`{name}` of `{server}` is not offered: {why}"));
-                continue;
             }
-        };
-        let size = spec.description.len() + spec.schema.to_string().len();
-        if offers.tools.len() >= MAX_TOOLS || total + size > MAX_TOTAL {
-            *too_many.entry(&definition.server).or_default() += 1;
-            continue;
         }
-        total += size;
+    }
+    usable.sort_by_key(|(turn, ..)| *turn);
+    let (mut count, mut total) = (0, 0);
+    let mut too_many: BTreeMap<&str, usize> = BTreeMap::new();
+    usable.retain(|(_, definition, spec)| {
+        let size = spec.description.len() + spec.schema.to_string().len();
+        let has_room = count < MAX_TOOLS && total + size <= MAX_TOTAL;
+        if has_room {
+            (count, total) = (count + 1, total + size);
+        } else {
+            *too_many.entry(&definition.server).or_default() += 1;
+        }
+        has_room
+    });
+    usable.sort_by_key(|(turn, definition, _)| (&definition.server, *turn));
+    let mut taken: Vec<String> = own.iter().map(|tool| tool.name.clone()).collect();
+    for (_, definition, spec) in usable {
         let spec = ToolSpec { name: free(&spec.name, &taken), ..spec };
         taken.push(spec.name.clone());
         offers.tools.push(OfferedTool { spec, pinned: definition.pinned() });

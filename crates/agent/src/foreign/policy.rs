@@ -39,7 +39,7 @@ pub struct RememberedTool {
 
 /// What is decided about a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ToolVerdict {
+pub(crate) enum ToolVerdict {
     /// It may be made. If somebody allowed the tool, that is known by an id.
     Allow(Option<String>),
     /// A person has to decide.
@@ -57,8 +57,7 @@ pub enum ToolVerdict {
 }
 
 /// Decides about a call of a tool.
-#[must_use]
-pub fn judge_tool(tool: &PinnedTool, policy: &ToolPolicy) -> ToolVerdict {
+pub(crate) fn judge_tool(tool: &PinnedTool, policy: &ToolPolicy) -> ToolVerdict {
     let Rules { mode, ask, .. } = policy.rules;
     let by = policy.allowing(tool);
     let is_allowed = by.is_some() || mode == Mode::Full;
@@ -80,8 +79,7 @@ pub fn judge_tool(tool: &PinnedTool, policy: &ToolPolicy) -> ToolVerdict {
 
 impl ToolVerdict {
     /// What becomes of it where nobody can be asked.
-    #[must_use]
-    pub fn without_a_person(self, tool: &PinnedTool, rules: &Rules) -> Self {
+    pub(crate) fn without_a_person(self, tool: &PinnedTool, rules: &Rules) -> Self {
         let Self::Ask { reason, allowed_by } = self else { return self };
         match (rules.fallback.min(rules.mode), allowed_by) {
             (Mode::Full, by) => Self::Allow(by),

@@ -4,6 +4,8 @@ use metier_approval::{Ask, Mode, Rules};
 use metier_model::ToolSpec;
 use serde_json::{Value, json};
 
+use super::offer::MAX_TOOLS;
+use super::policy::{ToolVerdict, judge_tool};
 use super::*;
 
 fn definition(server: &str, name: &str, description: &str) -> Definition {
@@ -105,6 +107,23 @@ fn a_server_with_very_many_tools_does_not_fill_the_request() {
     let offers = offer(wordy.collect(), &[]);
     let total: usize = offers.tools.iter().map(|it| it.spec.description.len()).sum();
     assert!(total < 100_000 && offers.tools.len() < MAX_TOOLS, "{total}");
+}
+
+#[test]
+fn servers_share_the_room_that_there_is() {
+    let many = |server: &str, count: usize| {
+        let server = server.to_owned();
+        (0..count).map(move |number| definition(&server, &format!("tool{number:03}"), "does it"))
+    };
+    let all = many("a", 128).chain(many("b", 128)).chain(many("c", 5));
+    let offers = offer(all.collect(), &[]);
+    let of = |server: &str| offers.tools.iter().filter(|it| it.pinned.server == server).count();
+    assert_eq!((of("a"), of("b"), of("c")), (48, 47, 5));
+    assert!(offers.tools.is_sorted_by_key(|it| &it.spec.name));
+    insta::assert_snapshot!(offers.left_out.join("\n"), @"
+    80 more tools of `a` are not offered: there are too many; `mcp.servers.a.deny` hides some
+    81 more tools of `b` are not offered: there are too many; `mcp.servers.b.deny` hides some
+    ");
 }
 
 #[test]

@@ -91,8 +91,8 @@ pub struct ToolQuestion {
     pub arguments: String,
     /// Why a person has to decide.
     pub reason: String,
-    /// What would be kept if it were allowed for good; none where that cannot be.
-    pub offer: Option<PinnedTool>,
+    /// Whether it can be allowed for good.
+    pub can_be_kept: bool,
 }
 
 /// Whether a command may run on the host.

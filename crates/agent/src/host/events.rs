@@ -1,14 +1,20 @@
-//! What is written down of a question to a person, and of the answer.
+//! A question to a person: how it is put, and what is written down of it and of the answer.
 //!
 //! Both are as a person is shown them: nothing in them hides, and secrets are masked.
 
 use metier_approval::{Approved, shown, shown_text};
 use metier_session::content::{Approval, Call};
-use metier_session::{Content, EventId, NewEvent};
+use metier_session::{Content, EventId, NewEvent, SessionError};
 use serde_json::{Value, json};
 
-use super::approver::{CommandQuestion, Decision, Question, ToolQuestion};
+use super::approver::{Approver, CommandQuestion, Decision, Question, ToolQuestion};
 use crate::runner::SYSTEM;
+use crate::stop::Stop;
+use crate::thread::Thread;
+
+/// What a model is told when a person says no.
+pub(crate) const DENIED: &str =
+    "the user did not allow this; do not try it in another way, say what you need it for";
 
 /// How a question was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +27,45 @@ pub(crate) enum Answered {
     Stopped,
 }
 
+impl Question {
+    /// Has a person decide, keeps what is allowed for good, and writes down the question and the answer.
+    pub(crate) async fn put(
+        &self,
+        approver: &dyn Approver,
+        stop: &Stop,
+        (thread, call): (&mut Thread, &Call),
+    ) -> Result<Answered, SessionError> {
+        let event = asked(self, call);
+        let id = event.id();
+        thread.append(vec![event]).await?;
+        let answer = tokio::select! {
+            // Whoever stopped it is not nobody.
+            biased;
+            () = stop.stopped() => Answered::Stopped,
+            decision = approver.ask(self) => decision.map_or(Answered::Nobody, Answered::By),
+        };
+        let kept = match answer {
+            Answered::By(Decision::Always) => self.keep(approver).await,
+            _ => None,
+        };
+        thread.append(vec![answered(id, answer, kept.as_ref())]).await?;
+        Ok(answer)
+    }
+
+    /// Keeps what was allowed for good, if it can be.
+    async fn keep(&self, approver: &dyn Approver) -> Option<Result<(), String>> {
+        match self {
+            Self::Command(it) => Some(approver.remember(&it.agent, it.offer.as_ref()?).await),
+            Self::Tool(it) if it.can_be_kept => {
+                Some(approver.remember_tool(&it.agent, &it.tool).await)
+            }
+            Self::Tool(_) => None,
+        }
+    }
+}
+
 /// The event of a question.
-pub(crate) fn asked(question: &Question, call: &Call) -> NewEvent {
+fn asked(question: &Question, call: &Call) -> NewEvent {
     let request = match question {
         Question::Command(question) => of_command(question, call),
         Question::Tool(question) => of_tool(question, call),
@@ -69,11 +112,7 @@ fn of_command(question: &CommandQuestion, call: &Call) -> Value {
 }
 
 /// The event of an answer to a question.
-pub(crate) fn answered(
-    asked: EventId,
-    answer: Answered,
-    kept: Option<&Result<(), String>>,
-) -> NewEvent {
+fn answered(asked: EventId, answer: Answered, kept: Option<&Result<(), String>>) -> NewEvent {
     let word = match answer {
         Answered::By(decision) => serde_json::to_value(decision).unwrap_or_default(),
         Answered::Nobody => json!("nobody"),

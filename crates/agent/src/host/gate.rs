@@ -15,7 +15,7 @@ use metier_session::content::Call;
 use metier_skill::library::Snapshot;
 
 use super::approver::{CommandQuestion, Decision, Question};
-use super::events::{Answered, answered, asked};
+use super::events::{Answered, DENIED};
 use super::facts::Machine;
 use super::{Host, walk};
 use crate::agent::AgentError;
@@ -25,9 +25,6 @@ use crate::thread::Thread;
 
 /// What is said of a command that changed while it was decided.
 const CHANGED: &str = "what would run is not what was allowed any more: a program, a script, a folder or a decision has changed";
-/// What a model is told when a person says no.
-const DENIED: &str =
-    "the user did not allow this; do not try it in another way, say what you need it for";
 
 /// A command that wants to run on the host.
 #[derive(Clone, Debug)]
@@ -142,7 +139,7 @@ impl Gate<'_> {
         Ok(policy)
     }
 
-    /// Has a person decide, and writes down the question and the answer.
+    /// Has a person decide.
     async fn ask(
         &self,
         thread: &mut Thread,
@@ -154,7 +151,6 @@ impl Gate<'_> {
             return Ok(Err(refusal(&format!("{why}; and {}", open.reason))));
         }
         let Open { reason, plan, offer, verdict, rules } = open;
-        let offered = offer.clone();
         // What a text would be given to is what it is now, not what it will be when the person has answered.
         let permit = wanted.permit(plan.clone(), true);
         let shell = match &permit {
@@ -174,22 +170,7 @@ impl Gate<'_> {
             is_talked_to: wanted.is_talked_to,
             offer,
         }));
-        let event = asked(&question, call);
-        let id = event.id();
-        thread.append(vec![event]).await?;
-        let answer = tokio::select! {
-            // Whoever stopped it is not nobody.
-            biased;
-            () = self.stop.stopped() => Answered::Stopped,
-            decision = self.host.approver.ask(&question) => decision.map_or(Answered::Nobody, Answered::By),
-        };
-        let kept = match (answer, &offered) {
-            (Answered::By(Decision::Always), Some(offer)) => {
-                Some(self.host.approver.remember(self.agent, offer).await)
-            }
-            _ => None,
-        };
-        thread.append(vec![answered(id, answer, kept.as_ref())]).await?;
+        let answer = question.put(&*self.host.approver, self.stop, (thread, call)).await?;
         Ok(match answer {
             Answered::By(Decision::Once | Decision::Always) => permit,
             Answered::By(Decision::Deny) => Err(DENIED.to_owned()),

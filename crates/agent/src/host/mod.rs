@@ -21,7 +21,7 @@ use metier_session::SessionRef;
 pub(crate) use admission::Admission;
 pub use approver::{Approver, CommandQuestion, Decision, Question, ToolQuestion};
 pub use decisions::{rule_of, rule_of_tool, take_decisions, take_tool_decisions};
-pub(crate) use events::{Answered, answered, asked};
+pub(crate) use events::{Answered, DENIED};
 pub use facts::Machine;
 pub(crate) use gate::{Gate, Permit, Wanted};
 

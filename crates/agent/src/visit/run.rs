@@ -130,7 +130,7 @@ impl Desk {
         let key = SessionKey::new(&self.key.app, &self.key.user, &self.key.session);
         let key = key.map_err(|error| not_written(&error))?;
         // No conversation of ours begins there.
-        let opening = async |_: &_| Opening::default();
+        let opening = async |_: &_| Ok(Opening::default());
         let thread = Thread::open(Arc::clone(sessions), &key, opening, unwatched()).await;
         thread.map_err(|error| not_written(&error))
     }

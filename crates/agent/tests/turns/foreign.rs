@@ -1,5 +1,6 @@
 //! Tools of other servers: what is called, what is asked, and what closes the gate.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -38,6 +39,8 @@ pub(crate) const TESTS: &[Test] = &[
     ("foreign::a_command_of_a_person_goes_to_a_tool_through_the_same_gate", dispatched),
     ("foreign::a_turn_that_is_stopped_at_a_question_calls_nothing", stopped),
     ("foreign::an_answer_that_looks_like_one_of_ours_is_none", forged),
+    ("foreign::a_turn_can_be_stopped_while_servers_are_asked_for_their_tools", stopped_early),
+    ("foreign::what_would_change_nothing_is_not_kept", always_asked),
 ];
 
 /// Other servers, as a test says.
@@ -47,11 +50,16 @@ struct Servers {
     called: Mutex<Vec<String>>,
     /// What is said for programs with each answer.
     structured: Value,
+    /// Whether nothing comes when their tools are asked for.
+    are_mute: AtomicBool,
 }
 
 #[async_trait]
 impl Foreign for Servers {
     async fn tools(&self) -> Listing {
+        if self.are_mute.load(Ordering::Relaxed) {
+            std::future::pending::<()>().await;
+        }
         let tools = self.tools.lock().unwrap().clone();
         Listing { tools, problems: vec!["`slow` did not answer".to_owned()] }
     }
@@ -414,5 +422,31 @@ fn forged() -> Result<(), Failed> {
             );
         }
     }
+    Ok(())
+}
+
+fn stopped_early() -> Result<(), Failed> {
+    let abroad = Abroad::with(None);
+    abroad.servers.are_mute.store(true, Ordering::Relaxed);
+    let outcome = abroad.bench.stopped_after(&text("Done."))?;
+    assert_eq!(outcome.ending, Ending::Stopped);
+    // The session begins with its next turn, and has the tools.
+    abroad.servers.are_mute.store(false, Ordering::Relaxed);
+    let done = abroad.bench.say("Look.", &text("Done."));
+    assert!(done.requests[0].tools.iter().any(|it| it.name == "git__log"));
+    Ok(())
+}
+
+fn always_asked() -> Result<(), Failed> {
+    let abroad = Abroad::with(Some(Decision::Always));
+    let rules = Rules { mode: Mode::Allowlist, ask: Ask::Always, fallback: Mode::Deny };
+    *abroad.person.policy.lock().unwrap() = Ok(ToolPolicy { rules, ..ToolPolicy::default() });
+    abroad.call(&[log(), log()])?;
+    assert_eq!((abroad.asked(), abroad.called().lines().count()), (2, 2));
+    let questions = abroad.person.questions.lock().unwrap().clone();
+    let can_be_kept = |it: &Question| matches!(it, Question::Tool(it) if it.can_be_kept);
+    assert!(!questions.iter().any(can_be_kept), "{questions:?}");
+    let policy = abroad.person.policy.lock().unwrap().clone()?;
+    assert_eq!(policy.remembered, []);
     Ok(())
 }

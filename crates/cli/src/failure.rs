@@ -47,7 +47,11 @@ impl Failure {
         let mut messages = vec![error.to_string()];
         let mut cause = error.source();
         while let Some(error) = cause {
-            messages.push(error.to_string());
+            let why = error.to_string();
+            // Some say themselves what caused them.
+            if !messages.iter().any(|it| it.ends_with(&why)) {
+                messages.push(why);
+            }
             cause = error.source();
         }
         Self { code: FAILED, messages, hint: None }

@@ -29,10 +29,14 @@ const PASSED: [&str; 11] = [
 pub(crate) const NAMED: &str = "mcp:";
 /// The variable in which a program of a server finds the servers through which it was started.
 const CHAIN: &str = "METIER_MCP_CHAIN";
+/// The header that says who we are.
+const AUTHORIZATION: &str = "Authorization";
 /// How many characters of a digest are a link of it.
 const LINK: usize = 16;
 /// Seconds a call may take when nobody says otherwise.
 const TIMEOUT: usize = 60;
+/// Seconds a call may take at most: a day.
+const MAX_TIMEOUT: usize = 24 * 60 * 60;
 
 /// The servers there are.
 #[derive(Clone, Debug, Default)]
@@ -96,11 +100,12 @@ impl Context {
         for name in names.into_iter().filter(|name| self.is_own_server(name)) {
             let has_skills = self.settings.is_true(&setting(name, "skills"));
             let name = name.to_owned();
-            match self.mcp_way(&name) {
-                Ok(way) => found.servers.push(McpServer {
+            let way = self.mcp_way(&name);
+            match way.and_then(|way| Ok((way, self.mcp_timeout(&name)?))) {
+                Ok((way, timeout)) => found.servers.push(McpServer {
                     has_tools: self.settings.switch(&setting(&name, "tools")),
                     has_skills,
-                    timeout: self.mcp_timeout(&name),
+                    timeout,
                     peer: Peer { name, way },
                 }),
                 Err(why) => found.faults.push(McpFault { name, why, has_skills }),
@@ -128,13 +133,24 @@ impl Context {
 
     fn mcp_way(&self, name: &str) -> Result<Way, String> {
         let command = self.settings.list(&setting(name, "command"));
-        let command = command.iter().chain(self.settings.list(&setting(name, "args")));
-        let command: Vec<String> = command.cloned().collect();
-        match (command.is_empty(), self.settings.text(&setting(name, "url"))) {
-            (false, None) => self.mcp_command(name, command),
-            (true, Some(url)) => self.mcp_address(name, url),
-            (true, None) => Err("neither `command` nor `url` is set".to_owned()),
-            (false, Some(_)) => {
+        let has_command = command.first().is_some_and(|it| !it.is_empty());
+        // What says nothing about the one is about the other, and somebody thinks that it holds.
+        let refuse = |fields: &[&str], what: &str| {
+            let mut set = fields.iter().filter(|it| self.settings.is_true(&setting(name, it)));
+            set.next().map_or(Ok(()), |it| Err(format!("`{it}` is of no use to {what}")))
+        };
+        match (has_command, self.settings.text(&setting(name, "url"))) {
+            (true, None) => {
+                refuse(&["token_env", "headers"], "a `command`")?;
+                let words = command.iter().chain(self.settings.list(&setting(name, "args")));
+                self.mcp_command(name, words.cloned().collect())
+            }
+            (false, Some(url)) => {
+                refuse(&["args", "env", "cwd"], "a `url`")?;
+                self.mcp_address(name, url)
+            }
+            (false, None) => Err("neither `command` nor `url` is set".to_owned()),
+            (true, Some(_)) => {
                 Err("it has a `command` and a `url`; one of them must go".to_owned())
             }
         }
@@ -190,9 +206,14 @@ impl Context {
         }
         let mut headers = self.mcp_secrets(name, "headers")?;
         if let Some(variable) = self.settings.text(&setting(name, "token_env")) {
+            if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(AUTHORIZATION)) {
+                return Err(format!(
+                    "it has `token_env` and the header `{AUTHORIZATION}`; one of them must go"
+                ));
+            }
             let token = self.environment.variable(variable);
             let token = token.ok_or_else(|| unset("token_env", variable))?;
-            headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
+            headers.push((AUTHORIZATION.to_owned(), format!("Bearer {token}")));
         }
         Ok(Way::Http { url: url.to_owned(), headers })
     }
@@ -233,7 +254,8 @@ impl Context {
 
     /// Lists of tools that may be called without asking, by server. A tool must be in each of them.
     pub(crate) fn mcp_allowed(&self) -> Vec<(String, Vec<Vec<String>>)> {
-        let lists = self.mcp_servers().servers.into_iter().filter_map(|server| {
+        let used = self.mcp_servers().servers.into_iter().filter(|server| server.has_tools);
+        let lists = used.filter_map(|server| {
             let name = setting(&server.peer.name, "allow");
             let own = Some(self.settings.list(&name).to_vec()).filter(|list| !list.is_empty())?;
             let others = self.settings.also.get(&name).into_iter().flatten();
@@ -267,9 +289,12 @@ impl Context {
         Ok(Some(ToolServers::new(used, client)))
     }
 
-    fn mcp_timeout(&self, name: &str) -> Duration {
+    fn mcp_timeout(&self, name: &str) -> Result<Duration, String> {
         let seconds = self.settings.count(&setting(name, "timeout")).unwrap_or(TIMEOUT);
-        Duration::from_secs(u64::try_from(seconds.max(1)).unwrap_or(u64::MAX))
+        if !(1..=MAX_TIMEOUT).contains(&seconds) {
+            return Err(format!("`timeout` is {seconds}; it is from 1 to {MAX_TIMEOUT} seconds"));
+        }
+        Ok(Duration::from_secs(seconds as u64))
     }
 }
 

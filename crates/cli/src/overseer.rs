@@ -21,7 +21,7 @@ use rustix::termios::{QueueSelector, tcflush};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::mcp;
-use crate::output::Output;
+use crate::output::{Output, style};
 use crate::sheet::Sheet;
 
 /// How entries are known that hold for this run of the program; a number follows.
@@ -72,6 +72,11 @@ impl Overseer {
             let id = format!("{YES_TO}:{number}");
             if let Some(named) = mcp::named_tool(text) {
                 let (server, tool) = named?;
+                if !context.mcp_names().has(&server) {
+                    let text =
+                        format!("`--yes-to {text}`: no tools of a server `{server}` are used");
+                    context.output.note(style::WARN, "note: ", &text);
+                }
                 tools.push(AllowedTools { id, server, lists: vec![vec![tool]] });
                 continue;
             }

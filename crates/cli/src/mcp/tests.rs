@@ -87,17 +87,35 @@ fn a_server_that_is_described_wrongly_does_not_spoil_the_others() {
     let text = servers(
         "[mcp.servers]\nboth = { command = 'a', url = 'http://b' }\nnone = { timeout = 1 }\n\
          fine = { command = 'a' }\nunset = { command = 'a', env = { A = '$MISSING' } }\n\
-         token = { url = 'http://b', token_env = 'MISSING' }\nnear = { command = './a' }\nodd = { url = 'b' }",
+         token = { url = 'http://b', token_env = 'MISSING' }\nnear = { command = './a' }\nodd = { url = 'b' }\n\
+         bare = { args = ['/bin/sh', '-c', 'true'] }\nempty = {}\nstart = { command = 'a', timeout = 0 }\n\
+         end = { command = 'a', timeout = 86401 }\nlong = { command = 'a', timeout = 86400 }\n\
+         key = { command = 'a', token_env = 'TOKEN' }\nhead = { command = 'a', headers = { A = 'b' } }\n\
+         place = { url = 'http://b', cwd = '.' }\nvariable = { url = 'http://b', env = { A = 'b' } }\n\
+         words = { url = 'http://b', args = ['a'] }\nplain = { url = 'http://b', command = '' }\n\
+         twice = { url = 'http://b', token_env = 'TOKEN', headers = { authorization = 'b' } }",
         "",
     );
     insta::assert_snapshot!(text, @r#"
     fine: ["a"] in /home with PATH=/bin HOME=/home LANG=C TERM=dumb; tools true, skills false, 60 s
+    long: ["a"] in /home with PATH=/bin HOME=/home LANG=C TERM=dumb; tools true, skills false, 86400 s
+    plain: http://b []; tools true, skills false, 60 s
+    bare: not used: neither `command` nor `url` is set
     both: not used: it has a `command` and a `url`; one of them must go
+    empty: not used: neither `command` nor `url` is set
+    end: not used: `timeout` is 86401; it is from 1 to 86400 seconds
+    head: not used: `headers` is of no use to a `command`
+    key: not used: `token_env` is of no use to a `command`
     near: not used: `./a` is no whole path; write one from `/` or `~/` on, or a name alone
     none: not used: neither `command` nor `url` is set
     odd: not used: `b` is no address; write it as `https://host/mcp`
+    place: not used: `cwd` is of no use to a `url`
+    start: not used: `timeout` is 0; it is from 1 to 86400 seconds
     token: not used: `token_env` names the variable `MISSING`, which is not set
+    twice: not used: it has `token_env` and the header `Authorization`; one of them must go
     unset: not used: `env.A` names the variable `MISSING`, which is not set
+    variable: not used: `env` is of no use to a `url`
+    words: not used: `args` is of no use to a `url`
     "#);
 }
 

@@ -190,6 +190,10 @@ fn flatten<'a>(
             format!("{prefix}.{}", key.get_ref())
         };
         match value.get_ref() {
+            // A server of which nothing is said is one that lacks its command.
+            empty @ DeValue::Table(inner) if inner.is_empty() && prefix == "mcp.servers" => {
+                leaves.push((format!("{name}.command"), empty, key.span().start));
+            }
             DeValue::Table(inner) => flatten(inner, &name, leaves),
             leaf => leaves.push((name, leaf, key.span().start)),
         }
@@ -213,6 +217,9 @@ fn convert(kind: Kind, value: &DeValue<'_>) -> Option<Value> {
         }
         (Kind::Globs, value) => convert(Kind::List, value).filter(is_readable),
         (Kind::Words, DeValue::String(word)) => Some(Value::List(vec![word.to_string()])),
+        (Kind::Words, DeValue::Table(nothing)) if nothing.is_empty() => {
+            Some(Value::List(Vec::new()))
+        }
         (Kind::Words, value) => convert(Kind::List, value),
         (Kind::Choice(choice), value) => {
             text(value).filter(|word| choice.words.contains(&word.as_str())).map(Value::Text)

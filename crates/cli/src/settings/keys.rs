@@ -562,7 +562,7 @@ pub(crate) const KEYS: &[Key] = &[
         kind: Kind::Count,
         default: "60",
         narrowing: Narrowing::Smaller,
-        help: "Seconds a call of a tool of a server may take",
+        help: "Seconds a call of a tool of a server may take, from 1 to 86400",
     },
     Key {
         name: "agents.defaults.workspace",

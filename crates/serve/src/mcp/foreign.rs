@@ -16,15 +16,17 @@ use metier_agent::tools::Answer;
 use metier_sandbox::Stream;
 use metier_workspace::executor::Live;
 use tokio::sync::Mutex;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
-use super::client::{ClientError, ClientMeans, Connection, Patience, Peer, Progress, Reply, Tools};
+use super::client::{
+    ClientError, ClientMeans, Connection, Patience, Peer, Progress, Reply, Tool, Tools,
+};
 
 /// How long the beginning of a session waits for servers.
 const BEGINNING: Duration = Duration::from_secs(8);
 
-/// How long a server that is told to stop is waited for.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// What is said of a call that got no answer.
+const UNKNOWN: &str = "; nobody knows how far it came";
 
 /// A server whose tools are used.
 #[derive(Clone, Debug)]
@@ -62,24 +64,16 @@ impl ToolServers {
     }
 
     /// What each of the servers has, by its name. What is denied is not in it.
+    ///
+    /// Each is waited for as long as one may take that has to fetch itself first.
     pub async fn had(&self) -> Vec<Had> {
-        let asked = self.servers.iter().map(|it| async {
-            let tools = match timeout(BEGINNING, it.tools(&self.http)).await {
-                Ok(tools) => tools,
-                Err(_) => Err(ClientError::Silent {
-                    server: it.server.peer.name.clone(),
-                    limit: BEGINNING,
-                    said: String::new(),
-                }),
-            };
-            (it.server.peer.name.clone(), tools)
-        });
+        let asked = self.servers.iter().map(|it| async { (it.name(), it.tools(&self.http).await) });
         join_all(asked).await
     }
 
     fn find(&self, name: &str) -> Result<&Connected, String> {
         let found = self.servers.iter().find(|it| it.server.peer.name == name);
-        found.ok_or_else(|| format!("the server `{name}` is not used any more"))
+        found.ok_or_else(|| format!("the server `{name}` is not used"))
     }
 }
 
@@ -87,20 +81,23 @@ impl ToolServers {
 impl Foreign for ToolServers {
     async fn tools(&self) -> Listing {
         let mut listing = Listing::default();
-        for (server, had) in self.had().await {
+        let asked = self
+            .servers
+            .iter()
+            .map(|it| async { (it.name(), timeout(BEGINNING, it.tools(&self.http)).await) });
+        for (server, had) in join_all(asked).await {
             match had {
-                Ok(Tools { tools, left_out }) => {
-                    let definitions = tools.into_iter().map(|tool| Definition {
-                        server: server.clone(),
-                        name: tool.name,
-                        description: tool.description,
-                        schema: tool.schema,
-                    });
-                    listing.tools.extend(definitions);
+                Ok(Ok(Tools { tools, left_out })) => {
+                    listing.tools.extend(tools.into_iter().map(|tool| defined(&server, tool)));
                     let left_out = left_out.iter().map(|why| format!("of `{server}`: {why}"));
                     listing.problems.extend(left_out);
                 }
-                Err(error) => listing.problems.push(words(&error)),
+                Ok(Err(error)) => listing.problems.push(words(&error)),
+                Err(_late) => listing.problems.push(format!(
+                    "the server `{server}` was not ready within {} s, and the session begins without its tools; \
+                     `metier mcp servers` waits longer for one that has to fetch itself first",
+                    BEGINNING.as_secs()
+                )),
             }
         }
         listing
@@ -109,14 +106,8 @@ impl Foreign for ToolServers {
     async fn tool(&self, server: &str, name: &str) -> Result<Definition, String> {
         let found = self.find(server)?.tools(&self.http).await.map_err(|error| words(&error))?;
         let tool = found.tools.into_iter().find(|it| it.name == name);
-        let tool =
-            tool.ok_or_else(|| format!("the server `{server}` has no tool `{name}` any more"))?;
-        Ok(Definition {
-            server: server.to_owned(),
-            name: tool.name,
-            description: tool.description,
-            schema: tool.schema,
-        })
+        let tool = tool.ok_or_else(|| format!("the server `{server}` has no tool `{name}`"))?;
+        Ok(defined(server, tool))
     }
 
     async fn call(&self, call: ForeignCall<'_>, stop: &Stop, mut live: Live) -> Answer {
@@ -125,7 +116,11 @@ impl Foreign for ToolServers {
             Err(why) => return Answer::error(why),
         };
         // Whether a call that got no answer was carried out is not known, so it is not made again.
-        let connection = match server.connection(&self.http).await {
+        let connection = tokio::select! {
+            connection = server.connection(&self.http) => connection,
+            () = stop.stopped() => return Answer::error("the user stopped this before it was called"),
+        };
+        let connection = match connection {
             Ok(connection) => connection,
             Err(error) => return Answer::error(words(&error)),
         };
@@ -134,27 +129,20 @@ impl Foreign for ToolServers {
             let message = it.message.unwrap_or_default();
             live(Stream::Output, format!("{}{total} {message}\n", it.done).as_bytes());
         };
-        // Stopped by whoever may stop us, and when its time is up: the server is told in both cases.
-        let (stopper, stopped) = metier_agent::stop();
-        let calling = connection.call(call.tool, call.arguments.clone(), &stopped, &mut progress);
-        let mut calling = std::pin::pin!(calling);
-        let limit = server.server.timeout;
-        let is_late = tokio::select! {
-            reply = &mut calling => return server.answer(&connection, reply).await,
-            () = sleep(limit) => true,
-            () = stop.stopped() => false,
+        let arguments = call.arguments.clone();
+        let error = match connection.call(call.tool, arguments, stop, &mut progress).await {
+            Ok(Reply { text, is_error }) => return Answer { text, is_error, ..Answer::default() },
+            Err(error) => error,
         };
-        stopper.stop();
-        let reply = timeout(FAREWELL, calling).await;
-        match reply {
-            Ok(Ok(reply)) => answered(reply),
-            _ if is_late => Answer::error(format!(
-                "the server `{}` did not answer within {} s, and nobody knows how far it came",
-                call.server,
-                limit.as_secs()
-            )),
-            _ => Answer::error("the user stopped this, and nobody knows how far it came"),
+        if is_over(&error) {
+            server.forget(&connection).await;
         }
+        Answer::error(match error {
+            ClientError::Stopped { .. } => format!("the user stopped this{UNKNOWN}"),
+            ClientError::Silent { .. } => format!("{}{UNKNOWN}", words(&error)),
+            error if is_over(&error) => format!("{}{UNKNOWN}", words(&error)),
+            error => words(&error),
+        })
     }
 
     async fn close(&self) {
@@ -163,20 +151,21 @@ impl Foreign for ToolServers {
 }
 
 impl Connected {
+    fn name(&self) -> String {
+        self.server.peer.name.clone()
+    }
+
     /// The tools of the server, over a connection that may have to be made anew once.
     async fn tools(&self, http: &metier_net::Client) -> Result<Tools, ClientError> {
         let connection = self.connection(http).await?;
-        let tools = match connection.tools().await {
+        let is_denied = |name: &str| self.server.denied.iter().any(|it| is_like(name, it));
+        match connection.tools_but(is_denied).await {
             Err(error) if is_over(&error) => {
                 self.forget(&connection).await;
-                self.connection(http).await?.tools().await
+                self.connection(http).await?.tools_but(is_denied).await
             }
             tools => tools,
-        };
-        let mut tools = tools?;
-        let is_denied = |name: &str| self.server.denied.iter().any(|it| is_like(name, it));
-        tools.tools.retain(|tool| !is_denied(&tool.name));
-        Ok(tools)
+        }
     }
 
     async fn connection(&self, http: &metier_net::Client) -> Result<Arc<Connection>, ClientError> {
@@ -185,28 +174,11 @@ impl Connected {
         if let Some(connection) = &*held {
             return Ok(Arc::clone(connection));
         }
-        let patience = Patience { silence: self.server.timeout, ..Patience::STANDARD };
+        let patience = Patience { call: self.server.timeout, ..Patience::STANDARD };
         let means = ClientMeans { http: http.clone(), patience };
         let connection = Arc::new(Connection::open(&self.server.peer, &means).await?);
         *held = Some(Arc::clone(&connection));
         Ok(connection)
-    }
-
-    /// What came of a call.
-    async fn answer(
-        &self,
-        connection: &Arc<Connection>,
-        reply: Result<Reply, ClientError>,
-    ) -> Answer {
-        match reply {
-            Ok(reply) => answered(reply),
-            Err(error) => {
-                if is_over(&error) {
-                    self.forget(connection).await;
-                }
-                Answer::error(words(&error))
-            }
-        }
     }
 
     /// Lets go of a connection that is over, unless another has taken its place.
@@ -230,8 +202,8 @@ fn is_over(error: &ClientError) -> bool {
     matches!(error, ClientError::Ended { .. } | ClientError::Network { .. })
 }
 
-fn answered(Reply { text, is_error }: Reply) -> Answer {
-    Answer { text, is_error, ..Answer::default() }
+fn defined(server: &str, Tool { name, description, schema }: Tool) -> Definition {
+    Definition { server: server.to_owned(), name, description, schema }
 }
 
 /// An error with its causes, in words for a person.

@@ -32,7 +32,7 @@ pub(crate) fn means() -> ClientMeans {
     let patience = Patience {
         open: Duration::from_secs(20),
         answer: Duration::from_secs(10),
-        silence: Duration::from_secs(20),
+        call: Duration::from_secs(20),
     };
     ClientMeans { http: Client::new(&ClientOptions::STANDARD).expect("a client"), patience }
 }
@@ -42,7 +42,7 @@ pub(crate) fn hurried() -> ClientMeans {
     let patience = Patience {
         open: Duration::from_secs(4),
         answer: Duration::from_secs(1),
-        silence: Duration::from_secs(1),
+        call: Duration::from_secs(1),
     };
     ClientMeans { patience, ..means() }
 }

@@ -7,7 +7,7 @@ use metier_agent::stop;
 use metier_serve::mcp::client::{ClientError, Connection, Progress};
 use serde_json::{Map, json};
 
-use crate::bench::{Promise, block_on, call, causes, echo, has, hurried, means, over_pipes, same};
+use crate::bench::{Promise, block_on, call, causes, echo, has, means, over_pipes, same};
 
 pub(crate) const PROMISES: &[Promise] = &[
     ("a_server_is_greeted_and_asked", greeted),
@@ -126,12 +126,10 @@ def call(request, say):
     for step in range(3):
         params = {"progressToken": token, "progress": step, "total": 3, "message": "m" * (step * 5000)}
         say({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
-        time.sleep(0.7)
     return result(request, {"content": [{"type": "text", "text": "done"}]})
 "#;
     block_on(async {
-        // Each sign gives more time.
-        let connection = Connection::open(&over_pipes(changes), &hurried()).await?;
+        let connection = Connection::open(&over_pipes(changes), &means()).await?;
         let mut told = Vec::new();
         let (_stopper, stop) = stop();
         let mut tell = |progress: Progress| told.push(progress);

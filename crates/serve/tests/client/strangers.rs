@@ -175,6 +175,12 @@ TOOLS += [tool(f't{it}') for it in range(200)]
         ] {
             has(&said, part)?;
         }
+        // Those that nobody wants leave room for others, and nothing is said of them.
+        let is_hidden = |name: &str| name == "large" || name.len() < 4;
+        let tools = connection.tools_but(is_hidden).await?;
+        same(tools.tools.len(), 100)?;
+        same(tools.tools[99].name.as_str(), "t199")?;
+        same(tools.left_out.iter().any(|it| it.contains("large") || it.contains("128")), false)?;
         connection.close().await;
         Ok(())
     })

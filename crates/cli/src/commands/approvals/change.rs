@@ -69,16 +69,24 @@ fn add_tool(
         return Err(Failure::usage(format!("`{}` is not one tool", plain(&wanted.pattern)))
             .hint(format!("`mcp.servers.{server}.allow` in the configuration takes patterns")));
     }
-    let servers = context.tool_servers()?.ok_or_else(|| {
-        Failure::usage("there are no other servers")
-            .hint(format!("describe it in the configuration, as `[mcp.servers.{server}]`"))
-    })?;
+    let names = context.mcp_names();
+    let Some(servers) = context.tool_servers()?.filter(|_| names.has(&server)) else {
+        return Err(Failure::usage(format!("no tools of a server `{server}` are used"))
+            .hint(format!("`[mcp.servers.{server}]` in the configuration describes one")));
+    };
+    if !names.has(&format!("{server}/{tool}")) {
+        return Err(Failure::usage(format!("`{tool}` of the server `{server}` is switched off"))
+            .hint(format!("look at `mcp.servers.{server}.deny` in the configuration")));
+    }
     let store = context.sessions()?;
     let (definition, decision) = block_on(async {
-        let definition = servers.tool(&server, &tool).await.map_err(Failure::new)?;
+        let definition = servers.tool(&server, &tool).await;
+        servers.close().await;
+        let definition = definition.map_err(|why| {
+            Failure::new(why).hint("`metier mcp servers` shows servers, and the tools they have")
+        })?;
         let rule = rule_of_tool(definition.pinned());
         let decision = store.decide(wanted.agent.as_deref(), rule).await?;
-        servers.close().await;
         Ok((definition, decision))
     })?;
     if wanted.json {

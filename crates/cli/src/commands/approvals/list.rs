@@ -41,6 +41,14 @@ pub(super) fn list(context: &Context, agent: Option<&str>, json: bool) -> Result
     if count > 0 {
         context.output.print(&table.render(context.output.width()));
     }
+    for (server, lists) in context.mcp_allowed() {
+        if lists.len() > 1 {
+            let text = format!(
+                "the project allows less of `mcp.servers.{server}.allow`: a tool must be in its list too"
+            );
+            context.output.note(style::WARN, "note: ", &text);
+        }
+    }
     context.output.say(&counted(count, "approval"));
     Ok(OK)
 }

@@ -92,7 +92,7 @@ pub(in crate::commands) fn decided(approval: &Approval) -> Option<Line> {
         "stopped" => (style::WARN, "stopped"),
         _ => (
             style::WARN,
-            "nobody could be asked; `metier approvals add` or `--yes-to` allows commands",
+            "nobody could be asked; `metier approvals add` or `--yes-to` can allow it",
         ),
     };
     let rest = approval.decision.get("not_kept").and_then(Value::as_str);

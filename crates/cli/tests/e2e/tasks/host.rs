@@ -48,12 +48,12 @@ fn without_a_terminal_only_what_was_allowed_runs() {
     ----- stdout
     Done.
     ----- stderr
-    approval: nobody could be asked; `metier approvals add` or `--yes-to` allows commands
+    approval: nobody could be asked; `metier approvals add` or `--yes-to` can allow it
     refused exec: this was not run: nobody can be asked: nobody allowed `uname`
     ran printf one | tr o O · exit 0 · [TIME]
-    approval: nobody could be asked; `metier approvals add` or `--yes-to` allows commands
+    approval: nobody could be asked; `metier approvals add` or `--yes-to` can allow it
     refused exec: this was not run: nobody can be asked: this cannot be judged: a variable `$HOME`
-    approval: nobody could be asked; `metier approvals add` or `--yes-to` allows commands
+    approval: nobody could be asked; `metier approvals add` or `--yes-to` can allow it
     refused exec: this was not run: nobody can be asked: nobody allowed `uname`
     answered · [TIME] · scripted/replies.jsonl · session one
     ");
@@ -64,7 +64,7 @@ fn without_a_terminal_only_what_was_allowed_runs() {
     Done.
     ----- stderr
     ran uname -s · exit 0 · [TIME]
-    approval: nobody could be asked; `metier approvals add` or `--yes-to` allows commands
+    approval: nobody could be asked; `metier approvals add` or `--yes-to` can allow it
     refused exec: this was not run: nobody can be asked: `uname -r` is not covered by the entry `uname`: its arguments must be like `-s`
     answered · [TIME] · scripted/replies.jsonl · session one
     ");

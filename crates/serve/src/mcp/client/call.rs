@@ -11,7 +11,7 @@ use rmcp::service::{PeerRequestOptions, ServiceError};
 use rmcp::{Peer, RoleClient};
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{sleep, timeout};
 
 use super::handler;
 use super::text::{bounded, excerpt, size};
@@ -21,8 +21,6 @@ use super::{ClientError, Connection, Progress, Reply, messages};
 const MAX_REPLY: usize = 1 << 20;
 /// How long it may take to tell a server that nobody waits any more.
 const TO_TELL: Duration = Duration::from_secs(2);
-/// How many times longer than it may be silent a tool may work.
-const LONGEST: u32 = 12;
 
 impl Connection {
     /// Calls a tool. What goes wrong within the tool is a reply.
@@ -42,33 +40,39 @@ impl Connection {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let peer = self.service.peer();
         let (sender, mut signs) = handler::progress();
-        let mut calls = self.service.service().calls.lock().await;
-        let sending = peer.send_request_with_option(request, PeerRequestOptions::no_options());
-        let handle = match sending.await {
+        // The clock is ours: that of the crate tells the server first, which may not read what it is told.
+        let limit = self.patience.call;
+        let mut late = std::pin::pin!(sleep(limit));
+        let sending = async {
+            let mut calls = self.service.service().calls.lock().await;
+            let options = PeerRequestOptions::no_options();
+            let handle = peer.send_request_with_option(request, options).await?;
+            // Those whose calls were dropped are told nothing any more.
+            calls.retain(|_, it| !it.is_closed());
+            calls.insert(handle.progress_token.clone(), sender);
+            Ok(handle)
+        };
+        let handle = tokio::select! {
+            biased;
+            () = stop.stopped() => return Err(self.stopped()),
+            handle = sending => handle,
+            () = &mut late => return Err(self.trouble.silent(limit)),
+        };
+        let handle = match handle {
             Ok(handle) => handle,
             Err(error) => return Err(self.trouble.asking(error).await),
         };
         let token = handle.progress_token.clone();
-        calls.insert(token.clone(), sender);
-        drop(calls);
 
         let mut abandoned = Abandoned { peer, id: Some(handle.id.clone()) };
         let mut answer = std::pin::pin!(handle.await_response());
-        // The clocks are ours: those of the crate tell the server first, which may not read what it is told.
-        let silence = self.patience.silence;
-        let mut quiet = std::pin::pin!(sleep(silence));
-        let mut longest = std::pin::pin!(sleep(silence * LONGEST));
         let outcome = loop {
             tokio::select! {
                 biased;
                 () = stop.stopped() => break Outcome::Stopped,
                 answer = &mut answer => break Outcome::Answered(Box::new(answer)),
-                Some(sign) = signs.recv() => {
-                    quiet.as_mut().reset(Instant::now() + silence);
-                    progress(sign);
-                }
-                () = &mut quiet => break Outcome::Late(silence),
-                () = &mut longest => break Outcome::Late(silence * LONGEST),
+                Some(sign) = signs.recv() => progress(sign),
+                () = &mut late => break Outcome::Late,
             }
         };
         while let Ok(sign) = signs.try_recv() {
@@ -85,23 +89,27 @@ impl Connection {
                     Err(error) => Err(self.trouble.asking(error).await),
                 }
             }
-            Outcome::Late(limit) => {
+            Outcome::Late => {
                 abandoned.tell().await;
                 Err(self.trouble.silent(limit))
             }
             Outcome::Stopped => {
                 abandoned.tell().await;
-                Err(ClientError::Stopped { server: self.trouble.server.clone() })
+                Err(self.stopped())
             }
         }
+    }
+
+    fn stopped(&self) -> ClientError {
+        ClientError::Stopped { server: self.trouble.server.clone() }
     }
 }
 
 /// What became of waiting for an answer.
 enum Outcome {
     Answered(Box<Result<ServerResult, ServiceError>>),
-    /// It did not come within this time.
-    Late(Duration),
+    /// It did not come in time.
+    Late,
     Stopped,
 }
 

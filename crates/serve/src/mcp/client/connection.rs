@@ -145,7 +145,7 @@ async fn meet(
             let web = Web {
                 http: means.http.clone(),
                 headers: Arc::new(Headers(headers.clone())),
-                silence: means.patience.silence,
+                silence: means.patience.call,
                 streams: Arc::default(),
             };
             let transport = StreamableHttpClientTransport::with_client(web, settings(url));

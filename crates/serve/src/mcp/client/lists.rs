@@ -41,6 +41,15 @@ impl Connection {
     ///
     /// When it has none, or does not answer.
     pub async fn tools(&self) -> Result<Tools, ClientError> {
+        self.tools_but(|_name| false).await
+    }
+
+    /// Its tools but those with certain names, which leave room for others.
+    ///
+    /// # Errors
+    ///
+    /// When it has none, or does not answer.
+    pub async fn tools_but(&self, is_hidden: impl Fn(&str) -> bool) -> Result<Tools, ClientError> {
         self.needs(self.server().has_tools, "tools")?;
         let mut tools = Tools::default();
         let mut names = HashSet::new();
@@ -49,6 +58,9 @@ impl Connection {
             ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params))
         };
         let take = |entry: Value| {
+            if entry.get("name").and_then(Value::as_str).is_some_and(&is_hidden) {
+                return ControlFlow::Continue(());
+            }
             if tools.tools.len() == MAX_TOOLS {
                 tools.left_out.push(format!("there are more than {MAX_TOOLS} tools"));
                 return ControlFlow::Break(());

@@ -77,8 +77,8 @@ pub struct Patience {
     pub open: Duration,
     /// For an answer that needs no work, such as a list. A list of many pages has four times as long.
     pub answer: Duration,
-    /// For a sign of life while a tool works. All in all a tool has twelve times as long.
-    pub silence: Duration,
+    /// For a call of a tool.
+    pub call: Duration,
 }
 
 impl Patience {
@@ -86,7 +86,7 @@ impl Patience {
     pub const STANDARD: Self = Self {
         open: Duration::from_mins(1),
         answer: Duration::from_secs(30),
-        silence: Duration::from_mins(5),
+        call: Duration::from_mins(5),
     };
 }
 

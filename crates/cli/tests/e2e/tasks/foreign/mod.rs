@@ -68,7 +68,7 @@ fn without_a_terminal_only_what_was_allowed_is_called() {
     ----- stdout
     Done.
     ----- stderr
-    approval: nobody could be asked; `metier approvals add` or `--yes-to` allows commands
+    approval: nobody could be asked; `metier approvals add` or `--yes-to` can allow it
     refused odd__echo: this was not called: nobody can be asked: nobody allowed `echo` of `odd` for good; the user can allow it with `metier approvals add 'mcp:odd/echo'`, or with `mcp.servers.odd.allow` in the configuration
     answered · [TIME] · scripted/replies.jsonl · session one
     ");
@@ -83,6 +83,10 @@ fn without_a_terminal_only_what_was_allowed_is_called() {
     answered · [TIME] · scripted/replies.jsonl · session one
     ");
     assert_eq!(noted(&env, "calls"), "{\"text\": \"hello\"}\n");
+    calling(&env, &[]);
+    let nobody = go(&env, &["--yes-to", "mcp:typo/e*"]);
+    let said = "note: `--yes-to mcp:typo/e*`: no tools of a server `typo` are used";
+    assert!(nobody.stderr.contains(said), "{nobody}");
     let wrong = go(&env, &["--yes-to", "mcp:odd"]);
     assert_snapshot!(format!("{} | {}", wrong.code, wrong.stderr), @"
     2 | error: `mcp:odd` names no tool of a server
@@ -119,6 +123,9 @@ fn what_the_settings_allow_is_called_and_what_they_deny_is_not_offered() {
     calling(&env, &[echo("two")]);
     let refused = go(&env, &[]);
     assert!(refused.stderr.contains("nobody allowed `echo` of `odd` for good"), "{refused}");
+    let listed = run(&env, "approvals list");
+    let said = "the project allows less of `mcp.servers.odd.allow`";
+    assert!(listed.stderr.contains(said), "{listed}");
     assert_eq!(noted(&env, "calls"), "{\"text\": \"one\"}\n");
 }
 
@@ -198,9 +205,18 @@ fn approvals_add_binds_a_tool_to_what_its_server_says_of_it_now() {
     assert!(go(&env, &[]).stderr.contains("called odd__echo"), "it is allowed");
     let listed = printed(&run(&env, "approvals list --json"));
     assert_eq!(listed[0]["uses"], 1);
-    assert_eq!(run(&env, "approvals add mcp:odd/none").code, 1);
-    assert_eq!(run(&env, "approvals add mcp:odd/*").code, 2);
-    assert_eq!(run(&env, "approvals add mcp:other/echo").code, 1);
+    let refused = ["odd/none", "odd/*", "other/echo"].map(|name| {
+        let outcome = run(&env, &format!("approvals add mcp:{name}"));
+        format!("{} | {}", outcome.code, outcome.stderr)
+    });
+    assert_snapshot!(refused.join(""), @"
+    1 | error: the server `odd` has no tool `none`
+    hint: `metier mcp servers` shows servers, and the tools they have
+    2 | error: `mcp:odd/*` is not one tool
+    hint: `mcp.servers.odd.allow` in the configuration takes patterns
+    2 | error: no tools of a server `other` are used
+    hint: `[mcp.servers.other]` in the configuration describes one
+    ");
     let id = listed[0]["id"].as_str().expect("an id");
     assert_eq!(run(&env, &format!("approvals revoke {id}")).code, 0);
     calling(&env, &[echo("hello again")]);
@@ -233,6 +249,17 @@ fn servers_that_behave_oddly_cost_little_and_harm_nobody() {
 }
 
 #[test]
+fn what_a_server_says_for_programs_is_not_read_as_a_result_of_ours() {
+    let Some(env) = with_server("allow = ['*']") else { return };
+    set(&env, "mode", "forges");
+    calling(&env, &[echo("one"), echo("two"), echo("three"), echo("four")]);
+    let outcome = go(&env, &["--details"]);
+    assert_eq!((outcome.code, noted(&env, "calls").lines().count()), (0, 4), "{outcome}");
+    assert!(outcome.stderr.contains("echo: four"), "{outcome}");
+    assert!(!outcome.to_string().contains("forged"), "{outcome}");
+}
+
+#[test]
 fn a_server_that_dies_in_a_call_is_started_again_for_the_next() {
     let Some(env) = with_server("allow = ['*']") else { return };
     set(&env, "mode", "dies");
@@ -262,15 +289,17 @@ fn servers_are_listed_with_their_state_and_tools() {
     assert_snapshot!(listed, @"
     exit 0
     ----- stdout
-    NAME  USED FOR  STATE      WAY
-    gone  tools     no answer  /nonexistent
-    odd   tools     2 tools    /usr/bin/python3
+    NAME  USED FOR  STATE           WAY
+    gone  tools     no answer       /nonexistent
+    odd   tools     2 tools         /usr/bin/python3
+    odd2  nothing   wrong settings  –
 
     mcp:odd/echo  Says what it is told.
     mcp:odd/variables  Names variables.
     ----- stderr
+    note: the server `odd2` is not used: neither `command` nor `url` is set
     note: the server `gone` cannot be started: `/nonexistent` cannot be started: No such file or directory (os error 2)
-    2 servers
+    3 servers
     ");
     let tools = printed_tools(&run(&env, "mcp servers --json").stdout);
     assert_eq!(tools, ["echo", "variables"]);

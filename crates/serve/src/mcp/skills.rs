@@ -1,5 +1,6 @@
 //! Messages of the extension for skills.
 
+pub use metier_skill::remote::{MAX_BYTES, MAX_FILES};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -11,10 +12,6 @@ pub const LIST: &str = "skills/list";
 pub const GET: &str = "skills/get";
 /// Asks for what is directly in a folder.
 pub const READ_DIRECTORY: &str = "resources/directory/read";
-/// Files a skill may have, by the extension.
-pub const MAX_FILES: usize = 512;
-/// Bytes the files of a skill may have together, by the extension.
-pub const MAX_BYTES: u64 = 16 << 20;
 
 /// A skill of a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -24,6 +24,11 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// A digest that somebody else made.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// The bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0

@@ -21,4 +21,4 @@ pub use memo::Memo;
 pub use tokens::{TokenCache, token_count};
 pub use tree::{FileEntry, FileKind, Tree, TreeError, list};
 
-pub(crate) use tree::{open_regular, open_without_waiting};
+pub(crate) use tree::{is_left_out, open_regular, open_without_waiting};

@@ -210,7 +210,7 @@ fn steps(from: &Path, target: &Path) -> Option<PathBuf> {
     Some(path)
 }
 
-fn is_left_out(name: &OsStr) -> bool {
+pub(crate) fn is_left_out(name: &OsStr) -> bool {
     LEFT_OUT.iter().any(|left_out| name == *left_out)
 }
 

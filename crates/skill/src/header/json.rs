@@ -57,10 +57,7 @@ pub struct Difference {
 ///
 /// When there is no header, or none that JSON can hold.
 pub fn front_matter(text: &str) -> Result<Map<String, Value>, FrontMatterError> {
-    match json(&root(text)?)? {
-        Value::Object(fields) => Ok(fields),
-        _ => Ok(Map::new()),
-    }
+    object(&entries_of(text)?)
 }
 
 /// The first field in which the header of a `SKILL.md` differs from what was told of it.
@@ -75,9 +72,7 @@ pub fn difference(
     text: &str,
     told: &Map<String, Value>,
 ) -> Result<Option<Difference>, FrontMatterError> {
-    let root = root(text)?;
-    let Kind::Mapping(entries) = &root.kind else { return Ok(None) };
-    Ok(fields_differ(entries, told).map(|field| Difference { field }))
+    Ok(fields_differ(&entries_of(text)?, told).map(|field| Difference { field }))
 }
 
 /// Reads fields as if they stood in a `SKILL.md` in a folder of a name.
@@ -97,14 +92,15 @@ pub fn read_front_matter(
     (read_fields(&root, Some(folder), &mut diagnostics), diagnostics)
 }
 
-fn root(text: &str) -> Result<Node, FrontMatterError> {
+fn entries_of(text: &str) -> Result<Vec<(Node, Node)>, FrontMatterError> {
     let root = header_tree(text, Mending::Allowed).map_err(|unread| match unread {
         Unread::Frame(error) => FrontMatterError::Frame(error),
         Unread::Yaml(message) => FrontMatterError::Yaml { message },
     })?;
+    let found = root.type_name();
     match root.kind {
-        Kind::Mapping(_) => Ok(root),
-        _ => Err(FrontMatterError::NotAMapping { found: root.type_name() }),
+        Kind::Mapping(entries) => Ok(entries),
+        _ => Err(FrontMatterError::NotAMapping { found }),
     }
 }
 
@@ -113,16 +109,18 @@ fn json(node: &Node) -> Result<Value, FrontMatterError> {
         Kind::Null => Value::Null,
         Kind::Scalar(text) => scalar(text, node.is_plain),
         Kind::Sequence(items) => Value::Array(items.iter().map(json).collect::<Result<_, _>>()?),
-        Kind::Mapping(entries) => {
-            let mut object = Map::with_capacity(entries.len());
-            for (key, value) in entries {
-                let found = key.type_name();
-                let key = key.text().ok_or(FrontMatterError::Key { found })?;
-                object.insert(key.to_owned(), json(value)?);
-            }
-            Value::Object(object)
-        }
+        Kind::Mapping(entries) => Value::Object(object(entries)?),
     })
+}
+
+fn object(entries: &[(Node, Node)]) -> Result<Map<String, Value>, FrontMatterError> {
+    let mut object = Map::with_capacity(entries.len());
+    for (key, value) in entries {
+        let found = key.type_name();
+        let key = key.text().ok_or(FrontMatterError::Key { found })?;
+        object.insert(key.to_owned(), json(value)?);
+    }
+    Ok(object)
 }
 
 /// A scalar by the core schema of YAML 1.2.

@@ -128,7 +128,8 @@ impl Snapshot {
     }
 }
 
-/// One skill of each name. A skill that is not trusted hides nobody.
+/// One skill of each name. A skill that is not trusted hides none that is, except that one of this machine, trusted or
+/// not, hides those of other servers.
 fn choose(
     mut skills: Vec<Skill>,
     options: &LibraryOptions<'_>,

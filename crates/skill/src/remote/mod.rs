@@ -14,6 +14,6 @@ mod store;
 mod tests;
 
 pub use address::decoded;
-pub use offer::{Offer, OfferedFile, RemoteFault};
+pub use offer::{MAX_BYTES, MAX_FILES, Offer, OfferedFile, RemoteFault};
 pub use skill::{RemoteFile, RemoteSkill};
 pub use store::{RemoteStore, StoreError};

@@ -1,14 +1,15 @@
 //! What a server tells of a skill, and why it may not be used.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::files::Digest;
 
-/// Files a skill may have.
-pub(super) const MAX_FILES: usize = 512;
-/// Bytes the files of a skill may have together.
-pub(super) const MAX_BYTES: u64 = 16 << 20;
+/// Files a skill may have, by the extension for skills.
+pub const MAX_FILES: usize = 512;
+/// Bytes the files of a skill may have together, by the extension for skills.
+pub const MAX_BYTES: u64 = 16 << 20;
 
 /// A skill as its server tells of it.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +23,7 @@ pub struct Offer<'a> {
 }
 
 /// A file as its server tells of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfferedFile {
     /// Its address.
     pub uri: String,
@@ -111,6 +112,12 @@ pub enum RemoteFault {
     HeaderDiffers {
         /// In what.
         reason: String,
+    },
+    /// A file is missing.
+    #[error("`{}` is not there any more", path.escape_debug())]
+    Gone {
+        /// Which.
+        path: String,
     },
     /// Something else is among the files.
     #[error("`{}` is not one of its files", path.escape_debug())]

@@ -1,11 +1,11 @@
 //! A skill of another server, as far as it may be believed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
 use crate::diagnostic::{Level, Severity};
-use crate::files::{Digest, combine};
+use crate::files::{self, Digest, combine};
 use crate::header::{self, Gate, Manifest};
 use crate::name::{self, SkillName};
 use crate::remote::address;
@@ -114,6 +114,36 @@ impl RemoteSkill {
         };
         Err(RemoteFault::HeaderDiffers { reason })
     }
+
+    /// Compares files that were just listed and digested with what was told of them; what is no file has no digest.
+    ///
+    /// # Errors
+    ///
+    /// When one is another, or missing, or more than was told.
+    pub fn compare<'a>(
+        &self,
+        found: impl IntoIterator<Item = (&'a str, Option<Digest>)>,
+    ) -> Result<(), RemoteFault> {
+        let told = self.files.iter().flatten().filter(|file| is_listed(file));
+        let mut told: BTreeMap<_, _> = told.map(|it| (it.path.as_str(), it.digest)).collect();
+        for (path, found) in found {
+            match (told.remove(path), found) {
+                (Some(told), Some(found)) if told == found => {}
+                (Some(told), Some(found)) => {
+                    return Err(RemoteFault::Content { path: path.to_owned(), told, found });
+                }
+                _ => return Err(RemoteFault::Unlisted { path: path.to_owned() }),
+            }
+        }
+        match told.into_keys().next() {
+            Some(path) => Err(RemoteFault::Gone { path: path.to_owned() }),
+            None => Ok(()),
+        }
+    }
+}
+
+fn is_listed(file: &RemoteFile) -> bool {
+    !file.path.split('/').any(|part| files::is_left_out(part.as_ref()))
 }
 
 fn manifest_of(fields: &Map<String, Value>, folder: &str) -> Result<Manifest, RemoteFault> {

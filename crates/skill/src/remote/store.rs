@@ -8,12 +8,14 @@ use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::files::{self, FileKind, open_regular};
+use crate::library::{TrustState, TrustStore};
 use crate::name::SkillName;
 use crate::remote::offer::{Offer, OfferedFile, RemoteFault};
 use crate::remote::skill::{RemoteFile, RemoteSkill};
@@ -22,6 +24,8 @@ use crate::remote::skill::{RemoteFile, RemoteSkill};
 const OFFER: &str = "offer.json";
 /// Largest of those that is read.
 const MAX_OFFER: u64 = 4 << 20;
+/// What was begun so long ago was not finished.
+const UNFINISHED: Duration = Duration::from_hours(1);
 
 /// The folder with what came from servers.
 #[derive(Clone, Debug)]
@@ -54,14 +58,7 @@ pub enum StoreError {
 struct Kept {
     uri: String,
     frontmatter: Map<String, Value>,
-    files: Vec<KeptFile>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct KeptFile {
-    uri: String,
-    digest: String,
-    size: u64,
+    files: Vec<OfferedFile>,
 }
 
 impl RemoteStore {
@@ -131,14 +128,35 @@ impl RemoteStore {
 
     /// The skills of a server that are kept here, as it told of them; what cannot be understood is left out.
     pub fn skills(&self, server: &SkillName) -> Vec<RemoteSkill> {
-        let homes = fs::read_dir(self.root.join(server.folder())).into_iter().flatten();
-        let mut homes: Vec<PathBuf> = homes.filter_map(Result::ok).map(|it| it.path()).collect();
-        homes.sort();
-        let skills = homes.iter().filter_map(|home| {
-            let skill = kept(&home.join(OFFER))?.skill(server)?;
-            (self.place(&skill) == *home).then_some(skill)
-        });
-        skills.collect()
+        let homes = inside(&self.root.join(server.folder()));
+        homes.iter().filter_map(|home| self.skill_at(home, server)).collect()
+    }
+
+    /// Removes skills that nobody trusts as they are here and that came so long ago, with what is no skill; gives how
+    /// many. Whoever needs one again fetches it.
+    ///
+    /// # Errors
+    ///
+    /// When something cannot be removed.
+    pub fn remove_unused(&self, age: Duration, trust: &TrustStore) -> Result<usize, StoreError> {
+        let is_trusted = |skill: &RemoteSkill| trust.remote_state(skill) == TrustState::Trusted;
+        let mut removed = 0;
+        for folder in inside(&self.root) {
+            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let server = SkillName::new(&name).ok();
+            for home in inside(&folder) {
+                let skill = server.as_ref().and_then(|server| self.skill_at(&home, server));
+                let unfinished = is_hidden(&home);
+                let most = if unfinished { UNFINISHED.min(age) } else { age };
+                if !skill.as_ref().is_some_and(is_trusted) && is_older(&home, most) {
+                    remove(&home).map_err(|source| failed(&home, source))?;
+                    removed += usize::from(!unfinished);
+                }
+            }
+            // It stays if there is anything in it.
+            let _left = fs::remove_dir(&folder);
+        }
+        Ok(removed)
     }
 
     /// Forgets what is kept of the skill at an address of a server.
@@ -154,6 +172,12 @@ impl RemoteStore {
         Ok(())
     }
 
+    /// The skill that is kept in a folder, as its server told of it.
+    fn skill_at(&self, home: &Path, server: &SkillName) -> Option<RemoteSkill> {
+        let skill = kept(&home.join(OFFER))?.skill(server)?;
+        (self.place(&skill) == *home).then_some(skill)
+    }
+
     fn place(&self, skill: &RemoteSkill) -> PathBuf {
         self.root.join(skill.server.folder()).join(skill.digest().to_string())
     }
@@ -161,7 +185,7 @@ impl RemoteStore {
 
 impl Kept {
     fn of(skill: &RemoteSkill) -> Self {
-        let files = skill.files.iter().flatten().map(|file| KeptFile {
+        let files = skill.files.iter().flatten().map(|file| OfferedFile {
             uri: file.uri.clone(),
             digest: format!("sha256:{}", file.digest),
             size: file.size,
@@ -170,17 +194,32 @@ impl Kept {
         Self { uri, frontmatter, files: files.collect() }
     }
 
-    fn skill(self, server: &SkillName) -> Option<RemoteSkill> {
-        let files = self.files.into_iter();
-        let files: Vec<OfferedFile> =
-            files.map(|KeptFile { uri, digest, size }| OfferedFile { uri, digest, size }).collect();
-        let offer = Offer { uri: &self.uri, frontmatter: &self.frontmatter, files: Some(&files) };
-        RemoteSkill::read(server, &offer).ok()
+    fn skill(&self, server: &SkillName) -> Option<RemoteSkill> {
+        let Self { uri, frontmatter, files } = self;
+        RemoteSkill::read(server, &Offer { uri, frontmatter, files: Some(files) }).ok()
     }
 }
 
 fn failed(path: &Path, source: io::Error) -> StoreError {
     StoreError::Io { path: path.to_owned(), source }
+}
+
+/// What is in a folder, in order; nothing if it cannot be listed.
+fn inside(folder: &Path) -> Vec<PathBuf> {
+    let found = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let mut found: Vec<PathBuf> = found.map(|it| it.path()).collect();
+    found.sort();
+    found
+}
+
+/// Whether something is, or was, being written.
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+}
+
+fn is_older(path: &Path, age: Duration) -> bool {
+    let changed = fs::symlink_metadata(path).and_then(|it| it.modified()).ok();
+    changed.and_then(|changed| changed.elapsed().ok()).is_some_and(|it| it > age)
 }
 
 fn kept(file: &Path) -> Option<Kept> {

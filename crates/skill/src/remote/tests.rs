@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::files::Digest;
+use crate::library::TrustStore;
 use crate::name::SkillName;
 
 const URI: &str = "skill://team/ship/SKILL.md";
@@ -339,4 +341,54 @@ fn the_digest_of_a_set_covers_every_address_digest_and_size() {
     }
     let different: std::collections::BTreeSet<Digest> = digests.iter().copied().collect();
     assert_eq!(different.len(), digests.len());
+}
+
+#[test]
+fn files_that_changed_are_missing_or_are_more_are_told_apart() {
+    let hidden = file("skill://team/ship/.git/config", "x");
+    let files: Vec<OfferedFile> = files().into_iter().chain([hidden]).collect();
+    let skill = read(URI, &fields(), &files).unwrap();
+    let digest = |text: &str| Some(Digest::of_bytes(text.as_bytes()));
+    let (main, script) = (("SKILL.md", digest(TEXT)), ("scripts/run.sh", digest("#!/bin/sh\n")));
+    let outcome = |found: &[(&str, Option<Digest>)]| match skill.compare(found.iter().copied()) {
+        Ok(()) => "the same".to_owned(),
+        Err(fault) => fault.to_string(),
+    };
+    // What is in no list of files cannot be missed there.
+    assert_eq!(outcome(&[main, script]), "the same");
+    insta::assert_snapshot!(outcome(&[main]), @"`scripts/run.sh` is not there any more");
+    insta::assert_snapshot!(outcome(&[script, main, ("x", digest(""))]), @"`x` is not one of its files");
+    insta::assert_snapshot!(outcome(&[main, ("scripts/run.sh", None)]), @"`scripts/run.sh` is not one of its files");
+    let other = outcome(&[main, ("scripts/run.sh", digest("other"))]);
+    assert!(other.starts_with("`scripts/run.sh` has the digest"), "{other}");
+}
+
+#[test]
+fn what_nobody_trusts_goes_after_its_time_and_what_was_not_finished_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = RemoteStore::new(folder.path().to_owned());
+    let keep = |text: &str| {
+        let skill = read(URI, &fields(), &[file(URI, text)]).unwrap();
+        store.put(&skill, &[text.as_bytes().to_vec()]).unwrap();
+        skill
+    };
+    let (old, new) = (keep(TEXT), keep(&format!("{TEXT}And again.\n")));
+    let mut trust = TrustStore::default();
+    trust.trust_remote(&new);
+    let unfinished = folder.path().join("one/.tmp1");
+    fs::create_dir_all(unfinished.join("ship")).unwrap();
+    let days = |count: u64| Duration::from_hours(24 * count);
+    assert_eq!(store.remove_unused(days(1), &trust).unwrap(), 0);
+    assert!(unfinished.exists() && store.folder(&old).unwrap().is_some());
+
+    for home in fs::read_dir(folder.path().join("one")).unwrap() {
+        let past = SystemTime::now() - days(2);
+        fs::File::open(home.unwrap().path()).unwrap().set_modified(past).unwrap();
+    }
+    assert_eq!(store.remove_unused(days(3), &trust).unwrap(), 0);
+    assert!(!unfinished.exists(), "who wrote it is gone");
+    assert_eq!(store.remove_unused(days(1), &trust).unwrap(), 1);
+    assert_eq!(store.skills(&server("one")), [new]);
+    assert_eq!(store.remove_unused(days(1), &TrustStore::default()).unwrap(), 1);
+    assert!(!folder.path().join("one").exists());
 }

@@ -367,6 +367,20 @@ mod tests {
     }
 
     #[test]
+    fn a_staged_skill_that_is_only_read_is_in_use_too() {
+        let (_state, workspaces) = workspaces();
+        let tree = workspaces.content().join("d1-pdf");
+        fs::create_dir(&tree).unwrap();
+        let removed = || workspaces.remove_unused_content(WEEK, &BTreeSet::new()).unwrap();
+        age(&tree, 2 * WEEK);
+        assert_eq!(workspaces.staged("pdf", "d1"), Some(tree.clone()));
+        assert_eq!(removed(), 0);
+        age(&tree, 2 * WEEK);
+        assert_eq!(removed(), 1);
+        assert_eq!(workspaces.staged("pdf", "d1"), None);
+    }
+
+    #[test]
     fn what_is_left_of_a_removal_is_no_session_and_goes_the_next_time() {
         let (_state, workspaces) = workspaces();
         let root = used_before(&workspaces, "one", Duration::ZERO);

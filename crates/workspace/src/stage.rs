@@ -121,10 +121,12 @@ fn find_or_make(workspaces: &Workspaces, tree: &Tree) -> Result<PathBuf, StageEr
 }
 
 impl Workspaces {
-    /// The staged copy of a tree, if there is one.
+    /// The staged copy of a tree, if there is one. Whoever asks uses it.
     pub fn staged(&self, name: &str, digest: &str) -> Option<PathBuf> {
         let is_digest = digest.bytes().all(|letter| letter.is_ascii_alphanumeric());
-        is_digest.then(|| self.place_of(name, digest)).filter(|staged| staged.is_dir())
+        let staged = is_digest.then(|| self.place_of(name, digest)).filter(|it| it.is_dir())?;
+        note_use(&staged);
+        Some(staged)
     }
 
     fn place_of(&self, name: &str, digest: &str) -> PathBuf {

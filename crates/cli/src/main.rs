@@ -17,6 +17,7 @@ mod models;
 mod output;
 mod overseer;
 mod remote;
+mod rewrite;
 mod roots;
 mod runs;
 mod sessions;

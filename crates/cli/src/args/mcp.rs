@@ -39,8 +39,11 @@ pub(crate) struct InstallClientArgs {
     #[arg(value_enum, required_unless_present = "list")]
     pub client: Option<ClientName>,
     /// List the agents, their files, and which of them know this server
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["client", "scope", "print", "yes", "remove", "http", "executor"])]
     pub list: bool,
+    /// Print JSON
+    #[arg(long, conflicts_with = "client", requires = "list")]
+    pub json: bool,
     /// Whose configuration is changed
     #[arg(long, value_enum, default_value_t = Scope::User)]
     pub scope: Scope,
@@ -54,7 +57,7 @@ pub(crate) struct InstallClientArgs {
     #[arg(long)]
     pub yes: bool,
     /// Take the server out again
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["http", "executor"])]
     pub remove: bool,
     /// Have the agent connect to this address, instead of starting the server
     #[arg(long, value_name = "URL", requires = "token_env", value_parser = address)]

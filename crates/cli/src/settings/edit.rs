@@ -4,17 +4,10 @@
 //! stay. There are several ways to write a setting, and not every file takes every one: each is tried
 //! until one gives exactly the settings there were, and the new one.
 
-use std::fs;
-use std::io::{self, Write};
 use std::ops::Range;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-use std::path::Path;
 
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
-
-/// Who may read a file that is made, or that has secrets.
-const PRIVATE: u32 = 0o600;
 
 /// A text with a setting changed; `None` if it is not TOML, or has something else in that place.
 pub(crate) fn set(text: &str, path: &[&str], value: &str) -> Option<String> {
@@ -22,28 +15,6 @@ pub(crate) fn set(text: &str, path: &[&str], value: &str) -> Option<String> {
     insert(&mut wanted, path, value)?;
     let is_wanted = |text: &String| text.parse::<Table>().is_ok_and(|table| table == wanted);
     candidates(text, path, &Value::from(value).to_string()).into_iter().find(is_wanted)
-}
-
-/// Writes a file beside and renames it. One that is new, or holds a secret, is for its owner only.
-///
-/// # Errors
-///
-/// When it cannot be written.
-pub(crate) fn write(file: &Path, text: &str, has_secret: bool) -> io::Result<()> {
-    // A link to where the file really is stays one.
-    let file = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
-    let folder = file.parent().unwrap_or(Path::new("/"));
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let mode = match fs::metadata(&file) {
-        Ok(metadata) if !has_secret => metadata.permissions().mode() & 0o777,
-        _ => PRIVATE,
-    };
-    let mut beside = tempfile::NamedTempFile::new_in(folder)?;
-    beside.write_all(text.as_bytes())?;
-    beside.as_file().set_permissions(fs::Permissions::from_mode(mode))?;
-    beside.as_file().sync_all()?;
-    beside.persist(&file)?;
-    Ok(())
 }
 
 fn insert(table: &mut Table, path: &[&str], value: &str) -> Option<()> {
@@ -93,13 +64,13 @@ fn place_of(table: &DeTable<'_>, path: &[&str]) -> Option<Range<usize>> {
 }
 
 /// A key as it is written in TOML.
-fn key(part: &str) -> String {
+pub(crate) fn key(part: &str) -> String {
     let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if !part.is_empty() && part.bytes().all(is_bare) {
         return part.to_owned();
     }
     // A string of one line is a key too; others would be written on several.
-    format!("{part:?}")
+    serde_json::Value::from(part).to_string()
 }
 
 #[cfg(test)]

@@ -65,7 +65,8 @@ fn each_client_gets_its_own_file_in_its_own_words() {
 fn what_is_written_is_what_a_client_starts_and_it_answers() {
     let env = environment();
     let folder = env.skill("project/more", "one", "Does one thing. Use when asked.");
-    let line = "mcp install cursor --yes --skills-dir more --executor sandbox --agent writer";
+    let line = "mcp install cursor --yes --skills-dir more --executor sandbox --agent writer \
+                --mcp https://skills.invalid/mcp --skill one --no-default-sources";
     assert_eq!(outcome(&env, line).code, 0);
     let text = fs::read_to_string(env.home().join(".cursor/mcp.json")).expect("it is written");
     let document: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
@@ -73,10 +74,11 @@ fn what_is_written_is_what_a_client_starts_and_it_answers() {
     let words: Vec<&str> =
         entry["args"].as_array().expect("a list").iter().filter_map(|it| it.as_str()).collect();
     let skills = folder.parent().expect("a folder").to_str().expect("text");
-    assert_eq!(
-        words,
-        ["mcp", "--executor", "sandbox", "--skills-dir", skills, "--agent", "writer"]
+    let wanted = format!(
+        "mcp --executor sandbox --skills-dir {skills} --mcp https://skills.invalid/mcp --skill one --agent writer \
+         --no-default-sources"
     );
+    assert_eq!(words.join(" "), wanted);
     let mut command = env.command(entry["command"].as_str().expect("a program"));
     command.args(words).current_dir(env.root());
     let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"#;
@@ -94,9 +96,7 @@ fn the_change_is_shown_and_nothing_is_written_unasked() {
     exit 2
     ----- stdout
     [HOME]/.cursor/mcp.json
-    line 7:
-    -     }
-    +     },
+    line 8:
     +     "metier": {
     +       "command": "[METIER]",
     +       "args": ["mcp"]
@@ -155,17 +155,96 @@ fn the_change_is_shown_and_nothing_is_written_unasked() {
     exit 0
     ----- stdout
     [HOME]/.cursor/mcp.json
-    line 7:
-    -     },
+    line 8:
     -     "metier": {
     -       "command": "[METIER]",
     -       "args": ["mcp"]
     -     }
-    +     }
     ----- stderr
     "#);
     assert_eq!(outcome(&env, "mcp install cursor --remove --yes").code, 0);
     assert_eq!(file(&env, "home/.cursor/mcp.json"), text);
+}
+
+#[test]
+fn what_would_not_be_written_down_is_refused() {
+    let env = environment();
+    assert_snapshot!(outcome(&env, "mcp install cursor --yes --trust-project"), @"
+    exit 2
+    ----- stdout
+
+    ----- stderr
+    error: `--trust-project` is not written down: it would trust every project that the agent is used in
+    hint: `metier trust` trusts this one
+    ");
+    assert_snapshot!(outcome(&env, "mcp install cursor --yes --skills-dir https://skills.invalid/a.zip"), @"
+    exit 2
+    ----- stdout
+
+    ----- stderr
+    error: `https://skills.invalid/a.zip` is no folder
+    hint: `--skills-dir` takes folders; archives are named by the setting `skills.extra_dirs`
+    ");
+    let http = "--http http://127.0.0.1:7777/mcp --token-env TOKEN";
+    for line in [
+        "mcp install cursor --yes --skills-dir nope".to_owned(),
+        "mcp install cursor --yes --mcp ./server.py".to_owned(),
+        "mcp install cursor --yes --mcp https://me:secret@skills.invalid/mcp".to_owned(),
+        format!("mcp install cursor --yes {http} --agent writer"),
+        format!("mcp install cursor --yes {http} --no-skills"),
+        format!("mcp install cursor --yes {http} --executor sandbox"),
+        format!("mcp install cursor --remove --yes {http}"),
+        "mcp install cursor --remove --yes --skills-dir .".to_owned(),
+        "mcp install cursor --list".to_owned(),
+        "mcp install --list --remove --yes".to_owned(),
+        "mcp install --list --agent writer".to_owned(),
+        "mcp install cursor --yes --json".to_owned(),
+        "mcp --session x install cursor --yes".to_owned(),
+        "mcp --executor sandbox install cursor --yes".to_owned(),
+    ] {
+        let refused = outcome(&env, &line);
+        assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{line}: {refused}");
+    }
+    assert!(!env.home().join(".cursor").exists());
+}
+
+#[test]
+fn a_link_of_a_project_that_leads_out_of_it_is_not_followed() {
+    let env = environment();
+    env.write("project/.git/HEAD", "");
+    let text = "{}\n";
+    env.write("home/.cursor/mcp.json", text);
+    symlink(env.home().join(".cursor"), env.project().join(".cursor")).expect("a link");
+    symlink("../home/.cursor/mcp.json", env.project().join(".mcp.json")).expect("a link");
+    assert_snapshot!(outcome(&env, "mcp install cursor --scope project --yes"), @"
+    exit 1
+    ----- stdout
+
+    ----- stderr
+    error: `[PROJECT]/.cursor/mcp.json` leads out of the project, to `[HOME]/.cursor/mcp.json`
+    hint: put a file in place of the link, or leave out `--scope project`
+    ");
+    for line in ["claude-code --yes", "claude-code --print", "cursor --remove --yes"] {
+        let refused = outcome(&env, &format!("mcp install --scope project {line}"));
+        assert_eq!(refused.code, 1, "{refused}");
+    }
+    assert_eq!(file(&env, "home/.cursor/mcp.json"), text);
+    env.write("project/shared/mcp.json", text);
+    symlink("shared", env.project().join(".vscode")).expect("a link");
+    assert_snapshot!(outcome(&env, "mcp install vscode --scope project --yes"), @r#"
+    exit 0
+    ----- stdout
+    [PROJECT]/.vscode/mcp.json -> [PROJECT]/shared/mcp.json
+    line 3:
+    +     "metier": {
+    +       "type": "stdio",
+    +       "command": "[METIER]",
+    +       "args": ["mcp"]
+    +     }
+    ----- stderr
+    note: `[METIER]` is a build, and works as long as that folder is there
+    written; VS Code uses it once it has been restarted
+    "#);
 }
 
 #[test]
@@ -307,6 +386,23 @@ fn files_of_opencode_are_found_in_both_shapes_and_with_comments() {
     let env = environment();
     let newer = "{\n  // mine\n  \"mcp\": {\n    \"servers\": {\n    },\n  },\n}\n";
     env.write("home/.config/opencode/opencode.jsonc", newer);
+    assert_snapshot!(outcome(&env, "mcp install opencode --print"), @r#"
+    exit 0
+    ----- stdout
+    {
+      "mcp": {
+        "servers": {
+          "metier": {
+            "type": "local",
+            "command": ["[METIER]", "mcp"]
+          }
+        }
+      }
+    }
+    ----- stderr
+    note: `[METIER]` is a build, and works as long as that folder is there
+    for opencode, in [HOME]/.config/opencode/opencode.jsonc:
+    "#);
     assert_eq!(outcome(&env, "mcp install opencode --yes").code, 0);
     assert_snapshot!(file(&env, "home/.config/opencode/opencode.jsonc"), @r#"
     {
@@ -352,6 +448,10 @@ fn clients_are_listed_with_what_they_know() {
     goose           installed   user     [HOME]/.config/goose/config.yaml
     ----- stderr
     ");
+    let listed = outcome(&env, "mcp install --list --json");
+    let rows: serde_json::Value = serde_json::from_str(&listed.stdout).expect("it is JSON");
+    assert_eq!(rows.as_array().map(Vec::len), Some(16));
+    assert_snapshot!(rows[15], @r#"{"client":"goose","server":"installed","scope":"user","file":"[HOME]/.config/goose/config.yaml"}"#);
     assert_eq!(outcome(&env, "mcp install").code, 2);
     assert_eq!(outcome(&env, "mcp install emacs").code, 2);
 }

@@ -33,9 +33,7 @@ pub(super) fn run(arguments: &McpArgs, context: &Context) -> Result<u8, Failure>
     match &arguments.command {
         Some(McpCommand::Servers { json }) => servers::list(context, *json),
         Some(McpCommand::Token) => token::print(context),
-        Some(McpCommand::Install(wanted)) => {
-            install::run(wanted, &arguments.serve.sources, context)
-        }
+        Some(McpCommand::Install(wanted)) => install::run(wanted, &arguments.serve, context),
         None => serve(&arguments.serve, context),
     }
 }

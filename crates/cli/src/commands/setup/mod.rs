@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::failure::{Failure, INTERRUPTED, OK};
 use crate::grants::settings_key;
 use crate::output::{plain, style, styled};
+use crate::rewrite::{self, Readers};
 use crate::roots::{DEFAULT_AGENT, real, workspace};
 use crate::settings::edit;
 
@@ -128,7 +129,8 @@ impl Setup {
             return Err(Failure::new(format!("`{}` has no place for {name}", file.display()))
                 .hint(format!("set `{name}` there yourself")));
         };
-        edit::write(&file, &changed, has_secret).map_err(|error| failed(&error))
+        let readers = if has_secret { Readers::OwnerOnly } else { Readers::Owner };
+        rewrite::write(&file, &changed, readers).map_err(|error| failed(&error))
     }
 
     /// The same with the settings as they are now.

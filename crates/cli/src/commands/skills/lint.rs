@@ -1,9 +1,8 @@
 //! `metier skills lint`.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::ops::Range;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Group, Level as SnippetLevel, Renderer, Snippet};
@@ -20,6 +19,7 @@ use crate::commands::skills::sarif;
 use crate::context::Context;
 use crate::failure::{FAILED, Failure, OK};
 use crate::output::{counted, path_text, plain, plain_block, style, styled};
+use crate::rewrite::{self, Readers};
 use crate::roots::Roots;
 
 /// What to look at, and how.
@@ -203,13 +203,7 @@ fn mend(context: &Context, file: &Path) -> Result<(), Failure> {
     if fixed == text {
         return Ok(());
     }
-    let target = fs::canonicalize(file)?;
-    let mode = fs::metadata(&target)?.permissions().mode();
-    let mut beside = tempfile::NamedTempFile::new_in(target.parent().unwrap_or(folder))?;
-    beside.write_all(fixed.as_bytes())?;
-    beside.as_file().sync_all()?;
-    fs::set_permissions(beside.path(), fs::Permissions::from_mode(mode))?;
-    beside.persist(&target).map_err(|error| Failure::of(&error.error))?;
+    rewrite::write(file, &fixed, Readers::Everybody)?;
     context.output.say(&format!("mended {}", plain(&file.display().to_string())));
     Ok(())
 }

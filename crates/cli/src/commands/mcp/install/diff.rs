@@ -1,96 +1,150 @@
 //! What changes in a file, as lines that go and lines that come.
 //!
-//! Nothing around the change is shown: a configuration may hold keys of other servers.
+//! Only the entry is shown, wherever it is written: a configuration may hold keys of other servers, also on the
+//! same line.
+
+use std::ops::Range;
 
 use crate::output::{plain_block, style, styled};
 
-/// Characters of a long line that are shown around what changes in it.
-const AROUND: usize = 40;
-
-/// The change of a text, which is in one place.
-pub(super) fn diff(old: &str, new: &str) -> String {
-    let (before, after): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let top = before.iter().zip(&after).take_while(|(old, new)| old == new).count();
-    let rest = (before.len() - top).min(after.len() - top);
-    let pairs = before.iter().rev().zip(after.iter().rev()).take(rest);
-    let mut bottom = pairs.take_while(|(old, new)| old == new).count();
-    // What begins with the end of another entry would be shown without its own.
-    let longer = if before.len() > after.len() { &before } else { &after };
-    if longer[top..].first().is_some_and(|it| it.trim_start().starts_with(['}', ']'])) {
-        bottom = bottom.saturating_sub(1);
-    }
-    let (gone, come) = (&before[top..before.len() - bottom], &after[top..after.len() - bottom]);
-    let mut text = styled(style::DIM, format!("line {}:", top + 1));
-    let long = match (gone, come) {
-        ([old], [new]) => Some((excerpt(old, new), excerpt(new, old))),
-        _ => None,
-    };
-    let (gone, come) = match &long {
-        Some((old, new)) => (vec![old.as_str()], vec![new.as_str()]),
-        None => (gone.to_vec(), come.to_vec()),
-    };
-    let signs = gone.iter().map(|line| (style::BAD, '-', line));
-    for (style, sign, line) in signs.chain(come.iter().map(|line| (style::GOOD, '+', line))) {
-        text += &format!("\n{}", styled(style, format!("{sign} {}", plain_block(line))));
-    }
-    text + "\n"
+/// A text, and where the entry stands in it.
+pub(super) struct Side<'a> {
+    pub text: &'a str,
+    pub places: Vec<Range<usize>>,
 }
 
-/// The part of a line that another does not have, with a little around it.
-fn excerpt(line: &str, other: &str) -> String {
-    let same = |(one, two): &(char, char)| one == two;
-    let start = line.chars().zip(other.chars()).take_while(same).count();
-    let end = line.chars().rev().zip(other.chars().rev()).take_while(same).count();
-    let length = line.chars().count();
-    let first = start.saturating_sub(AROUND);
-    let last = (length - end.min(length)).max(start) + AROUND;
-    let shown: String = line.chars().take(last).skip(first).collect();
-    let before = if first > 0 { "…" } else { "" };
-    let after = if last < length { "…" } else { "" };
-    format!("{before}{shown}{after}")
+/// The change of an entry.
+pub(super) fn diff(old: &Side<'_>, new: &Side<'_>) -> String {
+    let (mut gone, mut come) = (old.parts(), new.parts());
+    let all = gone.clone();
+    gone.retain(|part| come.iter().all(|it| it.lines != part.lines));
+    come.retain(|part| all.iter().all(|it| it.lines != part.lines));
+    if let ([gone], [come]) = (&mut gone[..], &mut come[..]) {
+        return leave_out_equal(gone, come);
+    }
+    let gone = gone.iter().map(|part| part.shown(&[(style::BAD, '-', &part.lines)]));
+    let come = come.iter().map(|part| part.shown(&[(style::GOOD, '+', &part.lines)]));
+    gone.chain(come).collect()
+}
+
+fn leave_out_equal(gone: &mut Part<'_>, come: &mut Part<'_>) -> String {
+    while gone.lines.len().min(come.lines.len()) > 1 && gone.lines.last() == come.lines.last() {
+        gone.lines.pop();
+        come.lines.pop();
+    }
+    let pairs = gone.lines.iter().zip(&come.lines);
+    let top = pairs.take_while(|(old, new)| old == new).count();
+    gone.lines.drain(..top);
+    come.lines.drain(..top);
+    gone.line += top;
+    gone.shown(&[(style::BAD, '-', &gone.lines), (style::GOOD, '+', &come.lines)])
+}
+
+/// Lines of an entry.
+#[derive(Clone)]
+struct Part<'a> {
+    /// The number of the first.
+    line: usize,
+    lines: Vec<&'a str>,
+}
+
+impl<'a> Side<'a> {
+    fn parts(&self) -> Vec<Part<'a>> {
+        let part = |place: &Range<usize>| {
+            let text = &self.text[place.clone()];
+            let shown = text.trim_start_matches(['\r', '\n']);
+            let start = place.start + (text.len() - shown.len());
+            let line = self.text[..start].matches('\n').count() + 1;
+            Part { line, lines: shown.lines().collect() }
+        };
+        self.places.iter().map(part).collect()
+    }
+}
+
+impl Part<'_> {
+    fn shown(&self, sides: &[(anstyle::Style, char, &Vec<&str>)]) -> String {
+        let mut text = styled(style::DIM, format!("line {}:", self.line));
+        for (style, sign, lines) in sides {
+            for line in *lines {
+                text += &format!("\n{}", styled(*style, format!("{sign} {}", plain_block(line))));
+            }
+        }
+        text + "\n"
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::commands::mcp::install::format::Format;
 
-    fn shown(old: &str, new: &str) -> String {
-        anstream::adapter::strip_str(&diff(old, new)).to_string()
+    /// What is shown when an entry is written, and when it is taken out again.
+    fn shown(format: Format, path: &[&str], text: &str) -> String {
+        let entry = json!({ "command": "/bin/metier", "args": ["mcp"] });
+        let new = format.renew(text, path, &entry, &["url"]).expect("it is understood");
+        let rest = format.remove(&new, path).expect("it is understood");
+        let side = |text| Side { text, places: format.places(text, path) };
+        let shown = diff(&side(text), &side(&new)) + &diff(&side(&new), &side(&rest));
+        anstream::adapter::strip_str(&shown).to_string()
     }
 
     #[test]
-    fn only_what_changes_is_shown() {
-        insta::assert_snapshot!(shown("a\nb\nc\n", "a\nb,\nx\nc\n"), @"
-        line 2:
-        - b
-        + b,
-        + x
-        ");
-        insta::assert_snapshot!(shown("", "a\n"), @"
+    fn what_other_servers_have_beside_the_entry_is_not_shown() {
+        let json = |text| shown(Format::Json, &["mcpServers", "metier"], text);
+        let toml = |text| shown(Format::Toml, &["mcp_servers", "metier"], text);
+        insta::assert_snapshot!(json(r#"{"mcpServers":{"a":{"key":"secret"}},"b":"secret"}"#), @r#"
         line 1:
-        + a
-        ");
-        insta::assert_snapshot!(shown("{\n}\n", "{\n},\na {\n}\n"), @"
+        + "metier":{"command":"/bin/metier","args":["mcp"]}
+        line 1:
+        - "metier":{"command":"/bin/metier","args":["mcp"]}
+        "#);
+        insta::assert_snapshot!(json("{\n  \"mcpServers\": {\n    \"a\": {\"key\": \"secret\"} // secret\n  }\n}\n"), @r#"
+        line 4:
+        +     "metier": {
+        +       "command": "/bin/metier",
+        +       "args": ["mcp"]
+        +     }
+        line 4:
+        -     "metier": {
+        -       "command": "/bin/metier",
+        -       "args": ["mcp"]
+        -     }
+        "#);
+        insta::assert_snapshot!(json("{\"mcpServers\": {\"metier\": {\"command\": \"old\", \"url\": \"u\"}, \"a\": \"secret\"}}"), @r#"
+        line 1:
+        - "metier": {"command": "old", "url": "u"}
+        + "metier": {"command": "/bin/metier", "args": ["mcp"]}
+        line 1:
+        - "metier": {"command": "/bin/metier", "args": ["mcp"]}
+        "#);
+        insta::assert_snapshot!(toml("[mcp_servers.metier]\ncommand = 'old'\n\n[mcp_servers.a]\nkey = 'secret'\n\n[mcp_servers.metier.tools.x]\na = 1\n"), @r#"
         line 2:
-        - }
-        + },
-        + a {
-        + }
-        ");
-        insta::assert_snapshot!(shown("a\nb\n", "a\n"), @"
-        line 2:
-        - b
-        ");
+        - command = 'old'
+        + command = "/bin/metier"
+        + args = ["mcp"]
+        line 1:
+        - [mcp_servers.metier]
+        - command = "/bin/metier"
+        - args = ["mcp"]
+        line 8:
+        - [mcp_servers.metier.tools.x]
+        - a = 1
+        "#);
     }
 
     #[test]
-    fn of_a_long_line_the_part_that_changes_is_shown() {
-        let (left, right) = ("l".repeat(100), "r".repeat(100));
-        let old = format!("{left}{right}");
-        insta::assert_snapshot!(shown(&old, &format!("{left} new {right}")), @"
-        line 1:
-        - …llllllllllllllllllllllllllllllllllllllllrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr…
-        + …llllllllllllllllllllllllllllllllllllllll new rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr…
-        ");
+    fn of_an_entry_that_is_replaced_the_lines_that_change_are_shown() {
+        let yaml = |text| shown(Format::Yaml, &["extensions", "metier"], text);
+        insta::assert_snapshot!(yaml("a: 1\nextensions:\n  metier:\n    command: \"/bin/metier\"\n    args: [\"old\"]\n  other:\n    key: secret\n"), @r#"
+        line 5:
+        -     args: ["old"]
+        +     args: ["mcp"]
+        line 3:
+        -   metier:
+        -     command: "/bin/metier"
+        -     args: ["mcp"]
+        "#);
     }
 }

@@ -42,6 +42,41 @@ pub(super) enum Server {
     Address { url: String, token_env: String },
 }
 
+/// What clients know of a program, and of an address. `type` says which of them it is.
+const OF_PROGRAMS: &[&str] = &[
+    "type",
+    "command",
+    "args",
+    "cmd",
+    "env",
+    "envs",
+    "env_keys",
+    "env_vars",
+    "environment",
+    "cwd",
+];
+const OF_ADDRESSES: &[&str] = &[
+    "type",
+    "url",
+    "serverUrl",
+    "httpUrl",
+    "uri",
+    "headers",
+    "http_headers",
+    "env_http_headers",
+    "bearer_token_env_var",
+];
+
+impl Server {
+    /// Keys that an entry of before may have and that mean nothing for this server, or another one.
+    pub(super) fn other_keys(&self) -> &'static [&'static str] {
+        match self {
+            Self::Program { .. } => OF_ADDRESSES,
+            Self::Address { .. } => OF_PROGRAMS,
+        }
+    }
+}
+
 impl Client {
     /// What is written for a server, or why this client cannot be told of it.
     pub(super) fn entry(

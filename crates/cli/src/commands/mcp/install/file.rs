@@ -1,17 +1,16 @@
 //! Reading and writing the file of a client.
 
-use std::fs::{self, DirBuilder, Permissions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::args::Scope;
 use crate::failure::Failure;
+use crate::rewrite::{self, Readers};
+use crate::roots::real;
 
 /// Larger files are no configuration.
 const MAX_BYTES: u64 = 64 << 20;
-/// Links that are followed from one to the next.
-const MAX_LINKS: usize = 16;
 
 /// The text of a file; `None` if it is not there.
 ///
@@ -32,40 +31,33 @@ pub(super) fn read(file: &Path) -> Result<Option<String>, Failure> {
     String::from_utf8(bytes).map(Some).map_err(|_| failed("it is no file of text"))
 }
 
-/// Writes a file beside and renames it. A link stays one; a file keeps its permissions, and a new one of the
-/// person is theirs alone.
+/// Where a file really is. That of a project is in the project: a link of it may not lead to files of the person.
+///
+/// # Errors
+///
+/// When it is not, or cannot be known.
+pub(super) fn place(file: &Path, scope: Scope, root: &Path) -> Result<PathBuf, Failure> {
+    let shown = file.display();
+    let place = rewrite::target(file)
+        .map_err(|error| Failure::new(format!("cannot write `{shown}`: {error}")))?;
+    if scope == Scope::Project && !place.starts_with(real(root)) {
+        let place = place.display();
+        return Err(Failure::new(format!("`{shown}` leads out of the project, to `{place}`"))
+            .hint("put a file in place of the link, or leave out `--scope project`"));
+    }
+    Ok(place)
+}
+
+/// Replaces a file, or makes it. A new one of the person is theirs alone.
 ///
 /// # Errors
 ///
 /// When it cannot be written.
 pub(super) fn write(file: &Path, text: &str, scope: Scope) -> Result<(), Failure> {
-    let (mode, folder_mode) = match scope {
-        Scope::User => (0o600, 0o700),
-        Scope::Project => (0o644, 0o755),
+    let readers = match scope {
+        Scope::User => Readers::Owner,
+        Scope::Project => Readers::Everybody,
     };
-    let written = || -> io::Result<()> {
-        let file = target(file)?;
-        let folder = file.parent().unwrap_or(Path::new("/"));
-        DirBuilder::new().recursive(true).mode(folder_mode).create(folder)?;
-        let mode = fs::metadata(&file).map_or(mode, |it| it.permissions().mode() & 0o7777);
-        let mut beside = tempfile::NamedTempFile::new_in(folder)?;
-        beside.write_all(text.as_bytes())?;
-        beside.as_file().set_permissions(Permissions::from_mode(mode))?;
-        beside.as_file().sync_all()?;
-        beside.persist(&file)?;
-        Ok(())
-    };
-    written().map_err(|error| Failure::new(format!("cannot write `{}`: {error}", file.display())))
-}
-
-/// Where a file really is, also when the last link leads to nothing yet.
-fn target(file: &Path) -> io::Result<PathBuf> {
-    let mut file = file.to_owned();
-    for _ in 0..MAX_LINKS {
-        match fs::read_link(&file) {
-            Ok(next) => file = file.parent().unwrap_or(Path::new("/")).join(next),
-            Err(_) => return Ok(file),
-        }
-    }
-    Err(io::Error::other("it is a link that leads in a circle"))
+    let failed = |error| Failure::new(format!("cannot write `{}`: {error}", file.display()));
+    rewrite::write(file, text, readers).map_err(failed)
 }

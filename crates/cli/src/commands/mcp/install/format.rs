@@ -52,6 +52,50 @@ impl Format {
         (self.read(&changed)? == wanted).then_some(changed)
     }
 
+    /// The same, but an entry that is there keeps what has other keys than this one, and than those.
+    pub(super) fn renew(
+        self,
+        text: &str,
+        path: &[&str],
+        entry: &Value,
+        other_keys: &[&str],
+    ) -> Option<String> {
+        let mut wanted = self.read(text)?;
+        let Some(there) = find(&wanted, path).and_then(Value::as_object).cloned() else {
+            return self.set(text, path, entry);
+        };
+        let mut members = entry.as_object()?.clone();
+        for (key, value) in &mut members {
+            if let (Some(value), Some(Value::Object(there))) =
+                (value.as_object_mut(), there.get(key))
+            {
+                let own = there.iter().filter(|(key, _)| !value.contains_key(*key));
+                let own: Vec<_> = own.map(|(key, own)| (key.clone(), own.clone())).collect();
+                value.extend(own);
+            }
+        }
+        let is_kept = |key: &str| !members.contains_key(key) && !other_keys.contains(&key);
+        let kept: Map<String, Value> = there.into_iter().filter(|(key, _)| is_kept(key)).collect();
+        let mut all = self.as_read(&Value::Object(members.clone()));
+        all.as_object_mut()?.extend(kept.clone());
+        put(&mut wanted, path, all)?;
+        let changed = match self {
+            Self::Json => json::renew(text, path, &members, other_keys),
+            Self::Toml => toml::renew(text, path, &members, &kept),
+            Self::Yaml => yaml::renew(text, path, &members, &kept),
+        }?;
+        (self.read(&changed)? == wanted).then_some(changed)
+    }
+
+    /// Where the entry at a path stands, in as many places as it is written in.
+    pub(super) fn places(self, text: &str, path: &[&str]) -> Vec<Range<usize>> {
+        match self {
+            Self::Json => json::place(text, path).into_iter().collect(),
+            Self::Toml => toml::places(text, path),
+            Self::Yaml => yaml::place(text, path).into_iter().collect(),
+        }
+    }
+
     /// A text without the entry at a path: the one that would become this text by adding an entry, if there
     /// is one. An object that was only made for the entry goes with it.
     pub(super) fn remove(self, text: &str, path: &[&str]) -> Option<String> {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 use super::bare::{Bare, comment_end, string_end, value_end};
-use super::format::newline;
+use super::format::{find, newline};
 
 /// What an editor sets in by where a file does not show it.
 const USUAL_UNIT: &str = "  ";
@@ -44,6 +44,28 @@ pub(super) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
     None
 }
 
+/// A text whose entry at a path has these members, and no longer those of other keys. What else is in it stays.
+pub(super) fn renew(
+    text: &str,
+    path: &[&str],
+    members: &Map<String, Value>,
+    other_keys: &[&str],
+) -> Option<String> {
+    let mut changed = text.to_owned();
+    let below = |key| [path, &[key]].concat();
+    for (key, value) in members {
+        if find(&read(&changed)?, &below(key)) != Some(value) {
+            changed = set(&changed, &below(key), value)?;
+        }
+    }
+    for key in other_keys.iter().filter(|key| !members.contains_key(**key)) {
+        if find(&read(&changed)?, &below(key)).is_some() {
+            changed = removals(&changed, &below(key))?.pop()?;
+        }
+    }
+    Some(changed)
+}
+
 /// Texts without the entry at a path: first those that also lose objects that have nothing else in them, from
 /// the outermost, then the one that loses the entry alone.
 pub(super) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
@@ -65,6 +87,16 @@ pub(super) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
         around = Some(member);
     }
     Some(ways)
+}
+
+/// Where the entry at a path stands, from the beginning of its line if nothing else is there.
+pub(super) fn place(text: &str, path: &[&str]) -> Option<Range<usize>> {
+    let page = Page::of(text)?;
+    let (object, index) = page.steps(path)?.pop()?;
+    let member = &object.members[index];
+    let is_own = page.is_own_line(member.start);
+    let start = if is_own { page.line_start(member.start) } else { member.start };
+    Some(start..member.value.end)
 }
 
 fn is_blank(text: &str) -> bool {

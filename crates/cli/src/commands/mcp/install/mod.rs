@@ -13,25 +13,26 @@ mod format;
 mod json;
 mod list;
 mod toml;
+mod words;
 mod yaml;
 
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde_json::Value;
 
 use self::clients::Client;
 use self::entry::Server;
-use crate::args::{InstallClientArgs, Scope, SourceArgs};
+use crate::args::{InstallClientArgs, Scope, ServeArgs};
 use crate::ask;
 use crate::context::Context;
 use crate::environment;
 use crate::failure::{Failure, OK};
 use crate::output::{plain, style};
-use crate::roots::{DEFAULT_AGENT, Project, real};
+use crate::roots::{Project, real};
 
 /// Tells a client, or has it forget.
 ///
@@ -40,53 +41,85 @@ use crate::roots::{DEFAULT_AGENT, Project, real};
 /// When the client cannot be told, or nobody agreed.
 pub(super) fn run(
     arguments: &InstallClientArgs,
-    sources: &SourceArgs,
+    serve: &ServeArgs,
     context: &Context,
 ) -> Result<u8, Failure> {
-    let Some(client) = arguments.client.filter(|_| !arguments.list).map(Client::of) else {
-        list::run(&arguments.name, context);
+    let words = words(arguments, serve, context)?;
+    let Some(client) = arguments.client.map(Client::of) else {
+        list::run(arguments, context);
         return Ok(OK);
     };
-    let install =
-        Install { client, arguments, context, file: file_of(client, arguments, context)? };
+    let install = Install::new(client, arguments, context)?;
     if arguments.remove {
         return install.remove();
     }
-    let server = install.server(sources)?;
+    let server = install.server(words)?;
     let entry = client.entry(&arguments.name, &server, arguments.scope).map_err(|reason| {
         let title = client.title;
         Failure::new(format!("{title} cannot be given a server that wants a token: {reason}"))
             .hint("without `--http` it starts the server itself, and needs none")
     })?;
-    install.write(&entry)
+    install.write(&entry, server.other_keys())
+}
+
+/// What the server is started with. What would not be written down is refused.
+fn words(
+    arguments: &InstallClientArgs,
+    serve: &ServeArgs,
+    context: &Context,
+) -> Result<Vec<String>, Failure> {
+    let ServeArgs { executor, session, http, sources } = serve;
+    let before = [
+        (executor.is_some(), "--executor"),
+        (session.is_some(), "--session"),
+        (http.address.is_some(), "--http"),
+    ];
+    if let Some((_, flag)) = before.iter().find(|(is_given, _)| *is_given) {
+        return Err(Failure::usage(format!("`{flag}` before `install` is for serving"))
+            .hint("`metier mcp install --help` says what can be written down"));
+    }
+    let words = words::words(sources, &context.environment)?;
+    let is_started = !arguments.list && !arguments.remove && arguments.http.is_none();
+    match words.first() {
+        Some(flag) if !is_started => {
+            Err(Failure::usage(format!("`{flag}` is for a server that the agent is to start"))
+                .hint("it cannot be used with `--list`, `--remove` or `--http`"))
+        }
+        _ => Ok(words),
+    }
 }
 
 struct Install<'a> {
     client: &'static Client,
     arguments: &'a InstallClientArgs,
     context: &'a Context,
+    /// The file as the client names it.
     file: PathBuf,
+    /// Where that really is.
+    place: PathBuf,
 }
 
-fn file_of(
-    client: &Client,
-    arguments: &InstallClientArgs,
-    context: &Context,
-) -> Result<PathBuf, Failure> {
-    let root = Project::of(&context.environment.folder).root;
-    client.file(arguments.scope, &context.environment, &root).ok_or_else(|| match arguments.scope {
-        Scope::Project => {
-            let title = client.title;
-            Failure::usage(format!("{title} has no configuration for a project"))
-                .hint("leave out `--scope project`")
-        }
-        Scope::User => Failure::usage("HOME is not set, so there is no configuration of yours"),
-    })
-}
+impl<'a> Install<'a> {
+    fn new(
+        client: &'static Client,
+        arguments: &'a InstallClientArgs,
+        context: &'a Context,
+    ) -> Result<Self, Failure> {
+        let (scope, root) = (arguments.scope, Project::of(&context.environment.folder).root);
+        let file = client.file(scope, &context.environment, &root).ok_or_else(|| match scope {
+            Scope::Project => {
+                let title = client.title;
+                Failure::usage(format!("{title} has no configuration for a project"))
+                    .hint("leave out `--scope project`")
+            }
+            Scope::User => Failure::usage("HOME is not set, so there is no configuration of yours"),
+        })?;
+        let place = file::place(&file, scope, &root)?;
+        Ok(Self { client, arguments, context, file, place })
+    }
 
-impl Install<'_> {
     /// How the client reaches the server.
-    fn server(&self, sources: &SourceArgs) -> Result<Server, Failure> {
+    fn server(&self, words: Vec<String>) -> Result<Server, Failure> {
         if let (Some(url), Some(token_env)) = (&self.arguments.http, &self.arguments.token_env) {
             return Ok(Server::Address { url: url.clone(), token_env: token_env.clone() });
         }
@@ -95,8 +128,8 @@ impl Install<'_> {
         if let Some(executor) = self.arguments.executor.and_then(|it| it.to_possible_value()) {
             args.extend(["--executor".to_owned(), executor.get_name().to_owned()]);
         }
-        args.extend(self.words(sources)?);
-        Ok(Server::Program { command: text(&program)?, args })
+        args.extend(words);
+        Ok(Server::Program { command: words::text(&program)?, args })
     }
 
     /// This program, under the name by which it is found if it has one: that name stays when what is behind it
@@ -115,63 +148,39 @@ impl Install<'_> {
         Ok(program)
     }
 
-    /// The sources as arguments. The client starts the server elsewhere, so folders are written whole.
-    fn words(&self, sources: &SourceArgs) -> Result<Vec<String>, Failure> {
-        let mut words = Vec::new();
-        for folder in &sources.skills_dirs {
-            let folder = self.context.environment.folder.join(folder);
-            words.extend(["--skills-dir".to_owned(), text(&real(&folder))?]);
-        }
-        for name in &sources.only {
-            words.extend(["--skill".to_owned(), name.clone()]);
-        }
-        if sources.agent != DEFAULT_AGENT {
-            words.extend(["--agent".to_owned(), sources.agent.clone()]);
-        }
-        let switches = [
-            (sources.no_default_sources, "--no-default-sources"),
-            (sources.trust_project, "--trust-project"),
-            (sources.no_skills, "--no-skills"),
-        ];
-        words.extend(switches.iter().filter(|(is_on, _)| *is_on).map(|(_, it)| (*it).to_owned()));
-        Ok(words)
-    }
-
-    fn write(&self, entry: &Value) -> Result<u8, Failure> {
+    fn write(&self, entry: &Value, other_keys: &[&str]) -> Result<u8, Failure> {
         let (client, output) = (self.client, &self.context.output);
         let (format, name) = (client.format, self.arguments.name.as_str());
-        let empty = Value::Null;
-        let snippet = || format.set("", &client.place(&empty, name), entry).unwrap_or_default();
         self.note_home();
+        let there = file::read(&self.place)?;
+        let old = there.as_deref().unwrap_or_default();
+        let document = format.read(old);
+        let path = client.place(document.as_ref().unwrap_or(&Value::Null), name);
+        let snippet = || format.set("", &path, entry).unwrap_or_default();
         if self.arguments.print {
-            output.say(&plain(&format!("for {}, in {}:", client.title, self.file.display())));
+            output.say(&plain(&format!("for {}, in {}:", client.title, self.shown())));
             output.print(&snippet());
             return Ok(OK);
         }
-        let there = file::read(&self.file)?;
-        let old = there.clone().unwrap_or_default();
-        let document = format.read(&old);
-        let place = client.place(document.as_ref().unwrap_or(&empty), name);
-        if document.as_ref().is_some_and(|it| format.has(it, &place, entry)) {
-            let shown = self.file.display();
-            output.print(&plain(&format!("there already: {} in {shown}", place.join("."))));
+        if document.as_ref().is_some_and(|it| format.has(it, &path, entry)) {
+            let shown = self.shown();
+            output.print(&plain(&format!("there already: {} in {shown}", path.join("."))));
             return Ok(OK);
         }
-        let Some(new) = format.set(&old, &place, entry) else {
+        let Some(new) = format.renew(old, &path, entry, other_keys) else {
             output.print(&snippet());
             return Err(self.not_understood("add what is shown yourself"));
         };
-        self.replace(there.as_deref(), &new, "Write it?")?;
+        self.replace(there.as_deref(), &new, &path)?;
         output.say(&format!("written; {} uses it once it has been restarted", client.title));
         Ok(OK)
     }
 
     fn remove(&self) -> Result<u8, Failure> {
         let (client, output) = (self.client, &self.context.output);
-        let shown = self.file.display();
         let name = &self.arguments.name;
-        let none = || output.print(&plain(&format!("not there: {name} in {shown}")));
-        let Some(old) = file::read(&self.file)? else {
+        let none = || output.print(&plain(&format!("not there: {name} in {}", self.shown())));
+        let Some(old) = file::read(&self.place)? else {
             none();
             return Ok(OK);
         };
@@ -179,52 +188,60 @@ impl Install<'_> {
         let Some(document) = client.format.read(&old) else {
             return Err(self.not_understood(&by_hand));
         };
-        let place = client.place(&document, name);
-        if format::find(&document, &place).is_none() {
+        let path = client.place(&document, name);
+        if format::find(&document, &path).is_none() {
             none();
             return Ok(OK);
         }
-        let Some(new) = client.format.remove(&old, &place) else {
+        let Some(new) = client.format.remove(&old, &path) else {
             return Err(self.not_understood(&by_hand));
         };
         if self.arguments.print {
-            self.show(&old, &new);
+            self.show(&old, &new, &path);
             return Ok(OK);
         }
-        self.replace(Some(&old), &new, "Take it out?")?;
+        self.replace(Some(&old), &new, &path)?;
         output.say(&format!("taken out; {} forgets it once it has been restarted", client.title));
         Ok(OK)
     }
 
     /// Shows a change, and makes it if somebody agrees.
-    fn replace(&self, old: Option<&str>, new: &str, question: &str) -> Result<(), Failure> {
-        self.show(old.unwrap_or_default(), new);
+    fn replace(&self, old: Option<&str>, new: &str, path: &[&str]) -> Result<(), Failure> {
+        self.show(old.unwrap_or_default(), new, path);
         if !self.arguments.yes {
             if !ask::can_ask() {
                 return Err(Failure::usage("a file of another program is not changed unasked")
                     .hint("`--yes` agrees to it, `--print` only shows it"));
             }
+            let question = if self.arguments.remove { "Take it out?" } else { "Write it?" };
             if !ask::confirm(&self.context.output, question)? {
                 return Err(Failure::new("nothing was changed"));
             }
         }
         // Clients write to their files too, and a person takes time to answer.
-        if file::read(&self.file)?.as_deref() != old {
-            let shown = self.file.display();
+        if file::read(&self.place)?.as_deref() != old {
+            let shown = self.shown();
             return Err(Failure::new(format!("`{shown}` was changed by somebody else meanwhile"))
                 .hint("try again"));
         }
-        file::write(&self.file, new, self.arguments.scope)
+        file::write(&self.place, new, self.arguments.scope)
     }
 
-    fn show(&self, old: &str, new: &str) {
-        let output = &self.context.output;
-        output.print(&plain(&self.file.display().to_string()));
-        output.print(&diff::diff(old, new));
+    fn show(&self, old: &str, new: &str, path: &[&str]) {
+        let (format, output) = (self.client.format, &self.context.output);
+        output.print(&plain(&self.shown()));
+        let side = |text| diff::Side { text, places: format.places(text, path) };
+        output.print(&diff::diff(&side(old), &side(new)));
+    }
+
+    /// The file, and where it is if links lead elsewhere.
+    fn shown(&self) -> String {
+        let (file, place) = (self.file.display(), self.place.display());
+        if self.file == self.place { file.to_string() } else { format!("{file} -> {place}") }
     }
 
     fn not_understood(&self, hint: &str) -> Failure {
-        let shown = self.file.display();
+        let shown = self.shown();
         let message =
             format!("`{shown}` is not understood well enough to be changed, and was left as it is");
         Failure::new(message).hint(hint)
@@ -240,12 +257,4 @@ impl Install<'_> {
             self.context.output.note(style::WARN, "note: ", note);
         }
     }
-}
-
-/// A path that can be written into a file of text.
-fn text(path: &Path) -> Result<String, Failure> {
-    let shown = path.display();
-    path.to_str()
-        .map(str::to_owned)
-        .ok_or_else(|| Failure::usage(format!("`{shown}` is not text, and cannot be written down")))
 }

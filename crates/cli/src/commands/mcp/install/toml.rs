@@ -5,10 +5,11 @@
 
 use std::ops::Range;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use toml::Table;
 
 use super::format::{line_ranges, newline};
+use crate::settings::edit::key;
 
 /// The document.
 pub(super) fn read(text: &str) -> Option<Value> {
@@ -17,15 +18,44 @@ pub(super) fn read(text: &str) -> Option<Value> {
 
 /// A text with an entry at a path, new or instead of the one there is.
 pub(super) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
+    write(text, path, entry.as_object()?, &places(text, path))
+}
+
+/// A text whose entry at a path has these members, and those that are kept. Tables of what is kept stay.
+pub(super) fn renew(
+    text: &str,
+    path: &[&str],
+    members: &Map<String, Value>,
+    kept: &Map<String, Value>,
+) -> Option<String> {
+    let mut members = members.clone();
+    let mut tables = tables(text, path);
+    let is_below = |keys: &[String], key: &String| keys.get(path.len()) == Some(key);
+    for (key, value) in kept {
+        let count = tables.len();
+        tables.retain(|(_, keys)| !is_below(keys, key));
+        if tables.len() == count {
+            members.insert(key.clone(), value.clone());
+        }
+    }
+    let places: Vec<_> = tables.into_iter().map(|(place, _)| place).collect();
+    write(text, path, &members, &places)
+}
+
+fn write(
+    text: &str,
+    path: &[&str],
+    members: &Map<String, Value>,
+    places: &[Range<usize>],
+) -> Option<String> {
     let nl = newline(text);
     let mut lines =
         vec![format!("[{}]", path.iter().map(|it| key(it)).collect::<Vec<_>>().join("."))];
-    for (name, value) in entry.as_object()? {
+    for (name, value) in members {
         let value = toml::Value::try_from(value).ok()?;
         lines.push(format!("{} = {value}", key(name)));
     }
     let block = lines.join(nl);
-    let places = tables(text, path);
     let Some(first) = places.first() else {
         let has_end = text.is_empty() || text.ends_with('\n');
         let gap = if text.is_empty() { "" } else { nl };
@@ -40,7 +70,7 @@ pub(super) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
 
 /// Texts without the entry at a path. They differ in the empty lines that go with it.
 pub(super) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
-    let places = tables(text, path);
+    let places = places(text, path);
     let first = places.first()?;
     let rest = without(text, &places);
     let (before, after) = rest.split_at(first.start);
@@ -62,8 +92,13 @@ pub(super) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
     Some(ways)
 }
 
-/// The lines of the tables at a path and below it. Comments and empty lines behind them belong to what follows.
-fn tables(text: &str, path: &[&str]) -> Vec<Range<usize>> {
+/// The lines of the tables at a path and below it.
+pub(super) fn places(text: &str, path: &[&str]) -> Vec<Range<usize>> {
+    tables(text, path).into_iter().map(|(place, _)| place).collect()
+}
+
+/// The same, with the keys of each. Comments and empty lines behind them belong to what follows.
+fn tables(text: &str, path: &[&str]) -> Vec<(Range<usize>, Vec<String>)> {
     let lines = line_ranges(text);
     let headers: Vec<(usize, Vec<String>)> = lines
         .iter()
@@ -88,7 +123,7 @@ fn tables(text: &str, path: &[&str]) -> Vec<Range<usize>> {
         while !found.is_empty() && text[lines[start - 1].clone()].trim().is_empty() {
             start -= 1;
         }
-        found.push(lines[start].start..lines[end - 1].end);
+        found.push((lines[start].start..lines[end - 1].end, keys.clone()));
     }
     found
 }
@@ -117,13 +152,4 @@ fn without(text: &str, places: &[Range<usize>]) -> String {
         rest.replace_range(place.clone(), "");
     }
     rest
-}
-
-/// A key as it is written.
-fn key(name: &str) -> String {
-    let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-    if !name.is_empty() && name.bytes().all(is_bare) {
-        return name.to_owned();
-    }
-    Value::from(name).to_string()
 }

@@ -68,6 +68,43 @@ pub(super) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
     Some(changed)
 }
 
+/// A text whose entry at a path has these members, and the lines of those that are kept.
+pub(super) fn renew(
+    text: &str,
+    path: &[&str],
+    members: &Map<String, Value>,
+    kept: &Map<String, Value>,
+) -> Option<String> {
+    let [mapping, name] = path else { return None };
+    if kept.is_empty() {
+        return set(text, path, &Value::Object(members.clone()));
+    }
+    let page = Page::of(text, mapping)?;
+    let place = page.entry(name)?;
+    let inside: Vec<usize> =
+        page.inside.clone().filter(|it| place.contains(&page.lines[*it].start)).skip(1).collect();
+    let own = inside.iter().map(|it| page.line(*it)).find(|it| says_something(it)).map(indent)?;
+    let mut changed = text[page.lines[inside.first()? - 1].clone()].to_owned();
+    for (key, value) in members {
+        changed += &format!("{own}{key}: {value}{}", newline(text));
+    }
+    let mut is_kept = false;
+    for line in inside.iter().map(|it| page.line(*it)) {
+        if says_something(line) && indent(line) == own && !line.trim_start().starts_with("- ") {
+            is_kept = kept.keys().any(|key| is_key(line, key));
+        }
+        changed += if is_kept { line } else { "" };
+    }
+    let end = if text[place.clone()].ends_with('\n') { newline(text) } else { "" };
+    Some(format!("{}{}{end}{}", &text[..place.start], changed.trim_end(), &text[place.end..]))
+}
+
+/// The lines of the entry at a path.
+pub(super) fn place(text: &str, path: &[&str]) -> Option<Range<usize>> {
+    let [mapping, name] = path else { return None };
+    Page::of(text, mapping)?.entry(name)
+}
+
 /// Texts without the entry at a path: first without a mapping that has nothing else in it, then with it.
 pub(super) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
     let [mapping, name] = path else { return None };
@@ -163,12 +200,7 @@ impl<'a> Page<'a> {
 
     /// The lines of an entry.
     fn entry(&self, name: &str) -> Option<Range<usize>> {
-        let is_key = |line: &str| {
-            ["", "\"", "'"]
-                .iter()
-                .any(|quote| line.trim_start().starts_with(&format!("{quote}{name}{quote}:")))
-        };
-        let start = self.entries().find(|it| is_key(self.line(*it)))?;
+        let start = self.entries().find(|it| is_key(self.line(*it), name))?;
         let end = self.entries().find(|it| *it > start).unwrap_or(self.inside.end);
         let last = (start..end).rev().find(|it| says_something(self.line(*it)))?;
         Some(self.lines[start].start..self.lines[last].end)
@@ -180,6 +212,12 @@ impl<'a> Page<'a> {
         let members = members.map(|(key, value)| format!("{own}{USUAL_INDENT}{key}: {value}"));
         Some([format!("{own}{name}:")].into_iter().chain(members).collect())
     }
+}
+
+/// Whether a line begins with a key.
+fn is_key(line: &str, key: &str) -> bool {
+    let line = line.trim_start();
+    ["", "\"", "'"].iter().any(|quote| line.starts_with(&format!("{quote}{key}{quote}:")))
 }
 
 fn says_something(line: &str) -> bool {

@@ -158,6 +158,51 @@ fn what_people_add_to_an_entry_does_not_make_it_another() {
 }
 
 #[test]
+fn what_people_add_to_an_entry_stays_when_it_is_replaced() {
+    let renewed = |format: Format, path: &[&str], text: &str| {
+        format.renew(text, path, &entry(), &["type", "url", "headers"]).expect("it is understood")
+    };
+    let json = "{\n  \"mcpServers\": {\n    \"metier\": {\n      // mine\n      \"command\": \"old\",\n      \"env\": { \"METIER_HOME\": \"/m\" }, // here\n      \"url\": \"x\"\n    }\n  }\n}\n";
+    insta::assert_snapshot!(renewed(Format::Json, &JSON, json), @r#"
+    {
+      "mcpServers": {
+        "metier": {
+          // mine
+          "command": "/bin/metier",
+          "env": { "METIER_HOME": "/m" }, // here
+          "args": ["mcp", "--agent", "a b"]
+        }
+      }
+    }
+    "#);
+    let toml = "[mcp_servers.metier]\nurl = 'x'\nstartup_timeout_sec = 20\n\n[mcp_servers.metier.env]\nMETIER_HOME = '/m' # here\n";
+    insta::assert_snapshot!(renewed(Format::Toml, &TOML, toml), @r#"
+    [mcp_servers.metier]
+    command = "/bin/metier"
+    args = ["mcp", "--agent", "a b"]
+    startup_timeout_sec = 20
+
+    [mcp_servers.metier.env]
+    METIER_HOME = '/m' # here
+    "#);
+    let yaml = "extensions:\n  metier:\n      command: old\n      envs:\n        METIER_HOME: /m # here\n      bundled: true\n      url: x\n  b:\n    cmd: x\n";
+    insta::assert_snapshot!(renewed(Format::Yaml, &YAML, yaml), @r#"
+    extensions:
+      metier:
+          command: "/bin/metier"
+          args: ["mcp","--agent","a b"]
+          envs:
+            METIER_HOME: /m # here
+          bundled: true
+      b:
+        cmd: x
+    "#);
+    let headers = json!({ "url": "http://a", "headers": { "Authorization": "new" } });
+    let json = r#"{"mcpServers":{"metier":{"command":"x","env":{},"headers":{"Authorization":"old","X-Mine":"1"}}}}"#;
+    insta::assert_snapshot!(Format::Json.renew(json, &JSON, &headers, &["command", "env"]).expect("it is understood"), @r#"{"mcpServers":{"metier":{"headers":{"Authorization":"new","X-Mine":"1"},"url":"http://a"}}}"#);
+}
+
+#[test]
 fn toml_gets_a_table_behind_the_others() {
     let with = |text| with(Format::Toml, &TOML, text);
     insta::assert_snapshot!(with(""), @r#"

@@ -1,0 +1,88 @@
+//! What the server is started with: the sources of skills, as arguments for another program to write down.
+//!
+//! The client starts the server in a folder of its own, whatever project is open there. So folders are written
+//! whole, what depends on this folder is refused, and trust in one project is not written at all.
+
+use std::path::Path;
+
+use crate::args::SourceArgs;
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::roots::{DEFAULT_AGENT, real};
+
+/// The sources as arguments.
+///
+/// # Errors
+///
+/// When one of them would not mean the same elsewhere, or is not there.
+pub(super) fn words(
+    sources: &SourceArgs,
+    environment: &Environment,
+) -> Result<Vec<String>, Failure> {
+    let SourceArgs { skills_dirs, no_default_sources, mcp, trust_project, only, no_skills, agent } =
+        sources;
+    if *trust_project {
+        return Err(Failure::usage("`--trust-project` is not written down: it would trust every project that the agent is used in")
+            .hint("`metier trust` trusts this one"));
+    }
+    let mut words = Vec::new();
+    for folder in skills_dirs {
+        words.extend(["--skills-dir".to_owned(), whole(folder, environment)?]);
+    }
+    for server in mcp {
+        check(server)?;
+        words.extend(["--mcp".to_owned(), server.clone()]);
+    }
+    for name in only {
+        words.extend(["--skill".to_owned(), name.clone()]);
+    }
+    if agent != DEFAULT_AGENT {
+        words.extend(["--agent".to_owned(), agent.clone()]);
+    }
+    let switches = [(no_default_sources, "--no-default-sources"), (no_skills, "--no-skills")];
+    words.extend(switches.iter().filter(|(is_on, _)| **is_on).map(|(_, it)| (*it).to_owned()));
+    Ok(words)
+}
+
+/// A path that can be written into a file of text.
+///
+/// # Errors
+///
+/// When it is no text.
+pub(super) fn text(path: &Path) -> Result<String, Failure> {
+    let shown = path.display();
+    path.to_str()
+        .map(str::to_owned)
+        .ok_or_else(|| Failure::usage(format!("`{shown}` is not text, and cannot be written down")))
+}
+
+fn whole(folder: &Path, environment: &Environment) -> Result<String, Failure> {
+    let path = environment.folder.join(folder);
+    if !path.is_dir() {
+        let failure = Failure::usage(format!("`{}` is no folder", folder.display()));
+        let hint =
+            "`--skills-dir` takes folders; archives are named by the setting `skills.extra_dirs`";
+        return Err(failure.hint(hint));
+    }
+    text(&real(&path))
+}
+
+/// Whether a server can be named in a file: it is found from everywhere, and has no secret.
+fn check(server: &str) -> Result<(), Failure> {
+    let server = server.trim();
+    if server.starts_with("http://") || server.starts_with("https://") {
+        let authority = server.split('/').nth(2).unwrap_or_default();
+        if authority.contains('@') || server.contains('?') {
+            return Err(Failure::usage("an address with a secret in it is not written down")
+                .hint("name the server in the settings, under `mcp.servers`"));
+        }
+        return Ok(());
+    }
+    let program = server.trim_start_matches(['"', '\'']).split_whitespace().next();
+    let program = program.unwrap_or_default();
+    if program.contains('/') && !program.starts_with(['/', '~']) {
+        return Err(Failure::usage(format!("`{server}` is found from this folder only"))
+            .hint("write the whole path of the program"));
+    }
+    Ok(())
+}

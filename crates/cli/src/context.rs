@@ -21,7 +21,7 @@ use crate::bundled::BUNDLED;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::remote::{self, Offered, Servers};
+use crate::remote::{self, Offers, Servers};
 use crate::roots::{self, Project, Roots};
 use crate::settings::{self, Settings};
 
@@ -102,6 +102,19 @@ impl Context {
     ///
     /// When a filter cannot be read.
     pub(crate) fn library(&self, sources: &SourceArgs) -> Result<Snapshot, Failure> {
+        self.library_with(sources, &self.ask_servers(sources)?)
+    }
+
+    /// The skills there are, with what servers offered before.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Context::library`].
+    pub(crate) fn library_with(
+        &self,
+        sources: &SourceArgs,
+        offers: &Offers,
+    ) -> Result<Snapshot, Failure> {
         let Roots { roots, problems } = Roots::find(&self.environment, &self.settings, sources);
         let choices = self.choices(sources)?;
         let path = self.program_path();
@@ -121,7 +134,7 @@ impl Context {
         } else {
             TrustPolicy::Recorded { store: &store, digests: &digests }
         };
-        let Offered { skills: remote, problems: offer_problems } = self.offered(sources, &store)?;
+        let remote = offers.judged(&store, &self.remote_store());
         let bundled: &[BundledSkill] = if sources.no_default_sources { &[] } else { BUNDLED };
         let cache = self.cache();
         let mut snapshot = library::build(&LibraryOptions {
@@ -136,7 +149,7 @@ impl Context {
         });
         digests.save();
         snapshot.problems.extend(problems);
-        snapshot.problems.extend(offer_problems);
+        snapshot.problems.extend(offers.problems.iter().cloned());
         snapshot.problems.extend(trust_problem);
         snapshot.problems.extend(self.settings.problems.iter().cloned());
         snapshot.problems.sort();

@@ -1,20 +1,22 @@
 //! The skills of this machine, as the agent asks for them.
 
 use std::fs;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use metier_agent::{Library, LibraryError};
 use metier_skill::files::{DigestCache, Identity};
 use metier_skill::library::{Entry, Published, Snapshot, Watched, Watcher};
+use metier_skill::problem::Problem;
 use metier_workspace::{RunSettings, Tree};
 
 use crate::args::SourceArgs;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::style;
+use crate::remote::Offers;
 use crate::roots::Roots;
 
 /// How long folders are waited for before other things are looked at.
@@ -26,6 +28,8 @@ pub(crate) struct Skills {
     context: Context,
     published: Published,
     digests: DigestCache,
+    /// What servers told last. Who has it alone looks for skills, so that nothing older is published later.
+    offers: Mutex<Offers>,
 }
 
 impl Skills {
@@ -35,8 +39,22 @@ impl Skills {
     ///
     /// When a filter cannot be read.
     pub(crate) fn find(context: &Context, sources: &SourceArgs) -> Result<Self, Failure> {
-        let published = Published::new(context.library(sources)?);
-        Ok(Self { context: context.clone(), published, digests: context.digests() })
+        Self::with(context, sources, context.ask_servers(sources)?)
+    }
+
+    /// Looks for those of this machine, and asks no server: [`Skills::watch`] does.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Skills::find`].
+    pub(crate) fn find_here(context: &Context, sources: &SourceArgs) -> Result<Self, Failure> {
+        Self::with(context, sources, context.unasked_servers(sources)?)
+    }
+
+    fn with(context: &Context, sources: &SourceArgs, offers: Offers) -> Result<Self, Failure> {
+        let published = Published::new(context.library_with(sources, &offers)?);
+        let (context, digests) = (context.clone(), context.digests());
+        Ok(Self { context, published, digests, offers: Mutex::new(offers) })
     }
 
     /// Keeps what was learned of files, which saves time.
@@ -44,17 +62,42 @@ impl Skills {
         self.digests.save();
     }
 
-    /// Looks for them again whenever a folder of theirs changes, or what is trusted does, and says so.
+    /// Asks servers once, and looks for skills again whenever a folder of theirs changes, or what is trusted does; says
+    /// so each time. A server that does not answer holds up nobody.
     pub(crate) fn watch(
         self: &Arc<Self>,
         sources: &SourceArgs,
-        changed: impl Fn() + Send + 'static,
+        changed: impl Fn() + Clone + Send + 'static,
     ) -> Watching {
         let is_over = Arc::new(AtomicBool::new(false));
-        let (skills, sources) = (Arc::clone(self), sources.clone());
         let watching = Watching { is_over: Arc::clone(&is_over) };
+        if !self.context.servers.is_empty() {
+            let (skills, sources, changed) = (Arc::clone(self), sources.clone(), changed.clone());
+            thread::spawn(move || skills.ask(&sources, &changed));
+        }
+        let (skills, sources) = (Arc::clone(self), sources.clone());
         thread::spawn(move || skills.keep_watching(&sources, &changed, &is_over));
         watching
+    }
+
+    /// Asks servers what they offer, and says what is wrong with it.
+    fn ask(&self, sources: &SourceArgs, changed: &dyn Fn()) {
+        // What could be read once cannot be wrong now: flags and settings are those of the beginning.
+        let Ok(offers) = self.context.ask_servers(sources) else { return };
+        let mut known = self.published.current().problems.clone();
+        self.report_new(&offers.problems, &mut known);
+        *self.offers.lock().unwrap_or_else(PoisonError::into_inner) = offers;
+        if self.look(sources) {
+            changed();
+            self.report_new(&self.published.current().problems, &mut known);
+        }
+    }
+
+    fn report_new(&self, problems: &[Problem], known: &mut Vec<Problem>) {
+        let is_new = |problem: &&Problem| !known.contains(problem);
+        let new: Vec<Problem> = problems.iter().filter(is_new).cloned().collect();
+        self.context.report(&new);
+        known.extend(new);
     }
 
     fn keep_watching(&self, sources: &SourceArgs, changed: &dyn Fn(), is_over: &AtomicBool) {
@@ -92,15 +135,15 @@ impl Skills {
         watcher.ok()
     }
 
-    /// Looks for skills anew; gives whether they are not what they were.
+    /// Looks for skills anew, and asks nobody; gives whether they are not what they were.
     fn look(&self, sources: &SourceArgs) -> bool {
-        // What could be read once cannot be wrong now: flags and settings are those of the beginning.
-        let found = self.context.library(sources).ok();
+        let offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = self.context.library_with(sources, &offers).ok();
         found.and_then(|snapshot| self.published.offer(snapshot)).is_some()
     }
 }
 
-/// Ends watching when it goes out of scope. The thread ends within a second; nobody waits for it, as it only looks.
+/// Ends watching when it goes out of scope. Nobody waits for its threads, as they only look and ask.
 #[derive(Debug)]
 pub(crate) struct Watching {
     is_over: Arc<AtomicBool>,

@@ -1,7 +1,7 @@
 //! `metier read`.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::ops::RangeInclusive;
 
 use metier_skill::files;
@@ -12,6 +12,7 @@ use tokio::io::AsyncReadExt;
 use crate::args::ReadArgs;
 use crate::context::Context;
 use crate::failure::{Failure, OK};
+use crate::output::plain_block;
 use crate::runs::{block_on, key_of, owner_of};
 
 /// Bytes that are written at a time.
@@ -92,7 +93,9 @@ fn range(text: &str) -> Result<RangeInclusive<usize>, Failure> {
 
 fn print(mut content: impl Read, lines: Option<RangeInclusive<usize>>) -> Result<u8, Failure> {
     let mut stdout = io::stdout().lock();
-    let Some(lines) = lines else {
+    // What is looked at before it is trusted must not drive the terminal.
+    let is_shown = stdout.is_terminal();
+    let Some(lines) = lines.or_else(|| is_shown.then_some(1..=usize::MAX)) else {
         let mut chunk = vec![0; CHUNK];
         loop {
             let count = content.read(&mut chunk)?;
@@ -111,6 +114,9 @@ fn print(mut content: impl Read, lines: Option<RangeInclusive<usize>>) -> Result
             break;
         }
         number += 1;
+        if is_shown {
+            line = plain_block(&String::from_utf8_lossy(&line)).into_bytes();
+        }
         if lines.contains(&number) && stdout.write_all(&line).is_err() {
             break;
         }

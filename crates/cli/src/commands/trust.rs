@@ -20,7 +20,8 @@ pub(super) fn run(arguments: &TrustArgs, context: &Context) -> Result<u8, Failur
         return Ok(list(&store, arguments.json, context));
     }
     if arguments.revoke
-        && let Some(skill) = arguments.path.as_deref().and_then(|it| remote(&store, it))
+        && let Some(text) = arguments.path.as_deref().and_then(Path::to_str)
+        && let Some(skill) = remote(&store, text, context)?
     {
         return revoke_remote(&mut store, &skill, arguments.json, context);
     }
@@ -48,11 +49,11 @@ fn project(path: Option<&Path>, context: &Context) -> Result<Project, Failure> {
 fn list(store: &TrustStore, json: bool, context: &Context) -> u8 {
     if json {
         let projects = store.projects().map(|(root, project)| {
-            json!({ "path": root.to_string_lossy(), "skills": project.skills.keys().collect::<Vec<_>>() })
+            json!({ "kind": "project", "path": root.to_string_lossy(), "skills": project.skills.keys().collect::<Vec<_>>() })
         });
         let skills = store.remote_skills().map(|(server, uri, skill)| {
             let files = skill.files.keys().collect::<Vec<_>>();
-            json!({ "server": server, "uri": uri, "name": skill.name, "files": files })
+            json!({ "kind": "skill", "server": server, "uri": uri, "name": skill.name, "files": files })
         });
         context.output.json(&projects.chain(skills).collect::<Vec<_>>());
         return OK;
@@ -69,20 +70,40 @@ fn list(store: &TrustStore, json: bool, context: &Context) -> u8 {
         text.push_str(&format!("{name}  {}  {files}\n", plain(uri)));
     }
     if text.is_empty() {
-        context.output.say("no project is trusted");
+        context.output.say("nothing is trusted");
     }
     context.output.print(&text);
     OK
 }
 
-/// The server and address of a trusted skill that a person calls `SERVER:SKILL`, or `SERVER ADDRESS`.
-fn remote(store: &TrustStore, text: &Path) -> Option<(String, String)> {
-    let text = text.to_str()?;
+/// The server and address of the trusted skill that a person means, if it is one of a server: by its address, or by its
+/// name, each with or without the server. A folder of that name is a project.
+///
+/// # Errors
+///
+/// When several are meant.
+fn remote(
+    store: &TrustStore,
+    text: &str,
+    context: &Context,
+) -> Result<Option<(String, String)>, Failure> {
+    let is_folder = context.environment.folder.join(text).exists();
     let is_meant = |(server, uri, skill): &(&str, &str, &TrustedRemote)| {
-        text == format!("{server}:{}", skill.name) || text == format!("{server} {uri}")
+        text == format!("{server} {uri}")
+            || text == format!("{server}:{}", skill.name)
+            || !is_folder && (text == *uri || text == skill.name.as_str())
     };
-    let (server, uri, _) = store.remote_skills().find(is_meant)?;
-    Some((server.to_owned(), uri.to_owned()))
+    let meant: Vec<_> = store.remote_skills().filter(is_meant).collect();
+    match meant[..] {
+        [] => Ok(None),
+        [(server, uri, _)] => Ok(Some((server.to_owned(), uri.to_owned()))),
+        _ => {
+            let names = meant.iter().map(|(server, uri, _)| format!("\"{server} {uri}\""));
+            let names = names.collect::<Vec<_>>().join(", ");
+            Err(Failure::usage(format!("`{text}` is the name of {} trusted skills", meant.len()))
+                .hint(format!("say which: {names}")))
+        }
+    }
 }
 
 /// Takes trust back from a skill of a server, and forgets its files.

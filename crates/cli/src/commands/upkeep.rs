@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use metier_sandbox::doctor::{self, Place, Report, Verdict};
 use metier_session::SessionStore;
+use metier_skill::library::TrustStore;
 use metier_workspace::executor::ContainerError;
 use serde_json::json;
 
@@ -13,7 +14,7 @@ use crate::failure::{FAILED, Failure, OK};
 use crate::output::{counted, plain, style, styled};
 use crate::runs::block_on;
 
-/// Staged skills and unfinished artifacts that nobody used for so long are removed.
+/// Staged and fetched skills, and unfinished artifacts, that nobody used for so long are removed.
 const UNUSED_CONTENT: Duration = Duration::from_hours(30 * 24);
 const UNFINISHED: Duration = Duration::from_hours(1);
 
@@ -27,6 +28,7 @@ pub(super) fn gc(context: &Context, json: bool) -> Result<u8, Failure> {
         None => BTreeSet::new(),
     };
     let trees = workspaces.remove_unused_content(UNUSED_CONTENT, &needed)?;
+    let fetched = remove_fetched(context)?;
     remove_unfinished(&context.cache());
     let groups = metier_sandbox::remove_leftovers();
     let artifacts = context.artifacts()?;
@@ -43,20 +45,28 @@ pub(super) fn gc(context: &Context, json: bool) -> Result<u8, Failure> {
     })?;
     if json {
         context.output.json(&json!({
-            "workspaces": removed.len(), "skills": trees, "runs": groups,
+            "workspaces": removed.len(), "skills": trees, "fetched": fetched, "runs": groups,
             "containers": containers, "artifacts": unfinished
         }));
     } else {
         context.output.print(&format!(
-            "removed {}, {}, {}, {}, {}",
+            "removed {}, {}, {}, {}, {}, {}",
             counted(removed.len(), "workspace"),
             counted(trees, "staged skill"),
+            counted(fetched, "fetched skill"),
             counted(groups, "run"),
             counted(containers, "container"),
             counted(unfinished, "unfinished artifact")
         ));
     }
     Ok(OK)
+}
+
+/// Removes what was fetched of other servers and nobody trusts any more.
+fn remove_fetched(context: &Context) -> Result<usize, Failure> {
+    let trust = TrustStore::load(&context.trust_file())?;
+    let store = context.remote_store();
+    store.remove_unused(UNUSED_CONTENT, &trust).map_err(|error| Failure::of(&error))
 }
 
 /// Removes files of the cache that were being written when their metier was killed.

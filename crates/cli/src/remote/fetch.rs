@@ -3,14 +3,20 @@
 //! Whoever needs a skill may be in the middle of something that waits, so asking has a thread and a runtime of its own.
 
 use std::thread;
+use std::time::Duration;
 
 use metier_net::{Client, ClientOptions};
 use metier_serve::mcp::client::{ClientError, ClientMeans, Connection, Patience, Peer};
 use metier_serve::mcp::skills::Skill;
 use metier_skill::remote::RemoteSkill;
 
+use super::SkillServer;
 use crate::failure::Failure;
 use crate::runs::block_on;
+
+/// How long all files of a skill may take: 16 MiB come within it over a slow line, and whoever waits for them does not
+/// wait for ever.
+const ALL_FILES: Duration = Duration::from_secs(3 * 60);
 
 /// What a server lists.
 #[derive(Debug, Default)]
@@ -36,15 +42,15 @@ impl Shelf for Connection {
 }
 
 /// What each server lists, all asked at once.
-pub(super) fn lists(peers: &[Peer]) -> Vec<Result<Listed, ClientError>> {
+pub(super) fn lists(servers: &[SkillServer]) -> Vec<Result<Listed, ClientError>> {
     thread::scope(|scope| {
-        let asked: Vec<_> = peers
+        let asked: Vec<_> = servers
             .iter()
-            .map(|peer| scope.spawn(|| block_on(async { Ok(list(peer).await) })))
+            .map(|server| scope.spawn(|| block_on(async { Ok(list(&server.peer).await) })))
             .collect();
-        let answers = asked.into_iter().zip(peers).map(|(answer, peer)| match answer.join() {
+        let answers = asked.into_iter().zip(servers).map(|(answer, server)| match answer.join() {
             Ok(Ok(answer)) => answer,
-            Ok(Err(failure)) => Err(not_asked(peer, &failure)),
+            Ok(Err(failure)) => Err(not_asked(&server.peer, &failure)),
             Err(panic) => std::panic::resume_unwind(panic),
         });
         answers.collect()
@@ -56,7 +62,7 @@ pub(super) fn files(peer: &Peer, skill: &RemoteSkill) -> Result<Vec<Vec<u8>>, Fa
     let fetch = || {
         block_on(async {
             let connection = open(peer).await.map_err(|error| explained(&error))?;
-            let contents = contents(&connection, skill).await;
+            let contents = in_time(ALL_FILES, contents(&connection, skill)).await;
             connection.close().await;
             contents
         })
@@ -82,6 +88,15 @@ pub(super) async fn contents(
         contents.push(bytes);
     }
     Ok(contents)
+}
+
+/// What comes within a time.
+pub(super) async fn in_time<T>(
+    most: Duration,
+    fetching: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let late = |_| Failure::new(format!("its files did not come within {} s", most.as_secs()));
+    tokio::time::timeout(most, fetching).await.map_err(late)?
 }
 
 async fn list(peer: &Peer) -> Result<Listed, ClientError> {

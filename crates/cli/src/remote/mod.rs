@@ -9,12 +9,14 @@ mod fetch;
 mod peers;
 mod words;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use metier_serve::mcp::client::{ClientError, Peer};
 use metier_serve::mcp::skills::{Resources, Skill};
 use metier_skill::diagnostic::Code;
+use metier_skill::files::Digest;
 use metier_skill::library::{TrustState, TrustStore};
 use metier_skill::name::SkillName;
 use metier_skill::problem::Problem;
@@ -27,25 +29,43 @@ use crate::failure::Failure;
 
 /// The servers that a command knows, by what it calls them. Clones know together.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Servers(Arc<Mutex<Vec<Peer>>>);
+pub(crate) struct Servers(Arc<Mutex<Vec<SkillServer>>>);
 
-/// What servers offer.
-#[derive(Debug, Default)]
-pub(crate) struct Offered {
-    /// Skills, each with whether it is trusted.
-    pub skills: Vec<(RemoteSkill, TrustState)>,
+/// A server that is asked for skills.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct SkillServer {
+    name: SkillName,
+    peer: Peer,
+}
+
+/// What servers told, and who told nothing. Whether any of it is trusted is not known here.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Offers {
     /// What cannot be used, and why.
     pub problems: Vec<Problem>,
+    skills: Vec<RemoteSkill>,
+    /// The places of these skills.
+    places: HashSet<String>,
+    /// Servers that told nothing, or were not asked.
+    silent: Vec<SkillName>,
 }
 
 impl Servers {
-    fn put(&self, peers: Vec<Peer>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = peers;
+    /// Whether there is anybody to ask.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
     }
 
-    fn find(&self, server: &SkillName) -> Option<Peer> {
-        let peers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        peers.iter().find(|peer| peer.name == server.as_str()).cloned()
+    fn put(&self, servers: Vec<SkillServer>) {
+        *self.lock() = servers;
+    }
+
+    fn find(&self, name: &SkillName) -> Option<Peer> {
+        self.lock().iter().find(|server| server.name == *name).map(|it| it.peer.clone())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<SkillServer>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -60,23 +80,29 @@ impl Context {
     /// # Errors
     ///
     /// When a flag cannot be understood.
-    pub(crate) fn offered(
-        &self,
-        sources: &SourceArgs,
-        trust: &TrustStore,
-    ) -> Result<Offered, Failure> {
-        let (peers, problems) = self.skill_servers(sources)?;
-        let mut offered = Offered { skills: Vec::new(), problems };
-        let answers = fetch::lists(&peers);
-        for (peer, answer) in peers.iter().zip(answers) {
-            let Ok(server) = SkillName::new(&peer.name) else { continue };
+    pub(crate) fn ask_servers(&self, sources: &SourceArgs) -> Result<Offers, Failure> {
+        let (servers, mut offers) = self.skill_servers(sources)?;
+        let answers = fetch::lists(&servers);
+        for (server, answer) in servers.iter().zip(answers) {
             match answer {
-                Ok(listed) => offered.take(&server, listed, trust),
-                Err(error) => offered.do_without(&server, &error, (trust, &self.remote_store())),
+                Ok(listed) => offers.take(&server.name, listed),
+                Err(error) => offers.do_without(&server.name, &error),
             }
         }
-        self.servers.put(peers);
-        Ok(offered)
+        self.servers.put(servers);
+        Ok(offers)
+    }
+
+    /// What is known of these servers while none of them was asked.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Context::offers`].
+    pub(crate) fn unasked_servers(&self, sources: &SourceArgs) -> Result<Offers, Failure> {
+        let (servers, mut offers) = self.skill_servers(sources)?;
+        offers.silent.extend(servers.iter().map(|server| server.name.clone()));
+        self.servers.put(servers);
+        Ok(offers)
     }
 
     /// The folder of a skill of another server: as it was kept and still is, else fetched.
@@ -109,44 +135,43 @@ impl Context {
     }
 }
 
-impl Offered {
-    fn take(&mut self, server: &SkillName, listed: fetch::Listed, trust: &TrustStore) {
+impl Offers {
+    /// The skills, each with whether it is trusted. A server that told nothing has those that were trusted and fetched.
+    pub(crate) fn judged(
+        &self,
+        trust: &TrustStore,
+        store: &RemoteStore,
+    ) -> Vec<(RemoteSkill, TrustState)> {
+        let told = self.skills.iter().map(|skill| (skill.clone(), trust.remote_state(skill)));
+        let kept = self.silent.iter().flat_map(|server| store.skills(server)).filter_map(|skill| {
+            let state = trust.remote_state(&skill);
+            (state == TrustState::Trusted).then_some((skill, state))
+        });
+        told.chain(kept).collect()
+    }
+
+    fn take(&mut self, server: &SkillName, listed: fetch::Listed) {
         for (uri, what) in listed.problems {
             self.refuse(server, uri.as_deref().unwrap_or_default(), &what);
         }
         for told in &listed.skills {
             match read(server, told) {
-                Ok(skill) => {
-                    let state = trust.remote_state(&skill);
-                    let is_new = self.skills.iter().all(|(it, _)| it.place() != skill.place());
-                    if is_new {
-                        self.skills.push((skill, state));
-                    } else {
-                        self.refuse(server, &told.uri, "it is listed twice");
-                    }
-                }
+                Ok(skill) if self.places.insert(skill.place()) => self.skills.push(skill),
+                Ok(_) => self.refuse(server, &told.uri, "it is listed twice"),
                 Err(fault) => self.refuse(server, &told.uri, &fault.to_string()),
             }
         }
     }
 
-    /// A server that does not answer still has those skills that were trusted and fetched.
-    fn do_without(
-        &mut self,
-        server: &SkillName,
-        error: &ClientError,
-        (trust, store): (&TrustStore, &RemoteStore),
-    ) {
+    /// Notes that a server does not answer.
+    fn do_without(&mut self, server: &SkillName, error: &ClientError) {
         let message = Failure::of(error).to_string();
         let problem = Problem::new(Code::ServerUnreachable, Path::new(server.as_str()), message);
         self.problems.push(match error.hint() {
             Some(hint) => problem.help(hint),
             None => problem,
         });
-        let kept = store.skills(server).into_iter();
-        let kept = kept.map(|skill| (trust.remote_state(&skill), skill));
-        let trusted = kept.filter(|(state, _)| *state == TrustState::Trusted);
-        self.skills.extend(trusted.map(|(state, skill)| (skill, state)));
+        self.silent.push(server.clone());
     }
 
     fn refuse(&mut self, server: &SkillName, uri: &str, why: &str) {
@@ -176,21 +201,13 @@ fn read(server: &SkillName, told: &Skill) -> Result<RemoteSkill, RemoteFault> {
 ///
 /// # Errors
 ///
-/// When anything else is there.
+/// When anything else is there, or something is not.
 pub(crate) fn compare(skill: &RemoteSkill, tree: &Tree) -> Result<(), Failure> {
-    for entry in &tree.entries {
-        let mut told = skill.files.iter().flatten();
-        let told = told.find(|file| file.path == entry.path);
-        let is_same = match (&entry.kind, told) {
-            (TreeKind::File { sha256, .. }, Some(file)) => sha256 == file.digest.as_bytes(),
-            _ => false,
-        };
-        if !is_same {
-            let path = entry.path.clone();
-            return Err(Failure::of(&RemoteFault::Unlisted { path }));
-        }
-    }
-    Ok(())
+    let found = tree.entries.iter().map(|entry| match entry.kind {
+        TreeKind::File { sha256, .. } => (&*entry.path, Some(Digest::from_bytes(sha256))),
+        TreeKind::Link { .. } => (&*entry.path, None),
+    });
+    skill.compare(found).map_err(|fault| Failure::of(&fault))
 }
 
 #[cfg(test)]

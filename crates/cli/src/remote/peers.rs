@@ -8,7 +8,7 @@ use metier_skill::files::Digest;
 use metier_skill::name::SkillName;
 use metier_skill::problem::Problem;
 
-use super::words;
+use super::{Offers, SkillServer, words};
 use crate::args::SourceArgs;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -19,49 +19,44 @@ const MAX_STEM: usize = 24;
 const DIGITS: usize = 6;
 
 impl Context {
-    /// The servers to ask, and why others are not.
+    /// The servers to ask; what is offered without the others, and why they are not asked.
     pub(super) fn skill_servers(
         &self,
         sources: &SourceArgs,
-    ) -> Result<(Vec<Peer>, Vec<Problem>), Failure> {
-        let (mut peers, mut problems) = (Vec::new(), Vec::new());
+    ) -> Result<(Vec<SkillServer>, Offers), Failure> {
+        let (mut servers, mut offers) = (Vec::new(), Offers::default());
         if !sources.no_default_sources && !sources.no_skills {
             let configured = self.mcp_servers();
-            let mut not_asked = |name: &str, why: String| {
-                let name = name.escape_debug().to_string();
-                problems.push(Problem::new(Code::ServerUnreachable, Path::new(&name), why));
-            };
             for fault in configured.faults.into_iter().filter(|it| it.has_skills) {
-                not_asked(
-                    &fault.name,
-                    format!("the server `{}` is not used: {}", fault.name, fault.why),
-                );
+                let why = format!("the server `{}` is not used: {}", fault.name, fault.why);
+                offers.do_not_ask(&fault.name, why);
             }
             let with_skills = configured.servers.into_iter().filter(|it| it.has_skills);
             for peer in with_skills.map(|it| it.peer) {
                 match SkillName::new(&peer.name) {
-                    Ok(_) => peers.push(peer),
+                    Ok(name) => servers.push(SkillServer { name, peer }),
                     Err(why) => {
-                        not_asked(&peer.name, format!("a server cannot be called so: {why}"))
+                        let why = format!("a server cannot be called so: {why}");
+                        offers.do_not_ask(&peer.name, why);
                     }
                 }
             }
         }
         for text in &sources.mcp {
-            let peer = self.named_server(text)?;
-            if !peers.contains(&peer) {
-                peers.push(peer);
+            let server = self.named_server(text)?;
+            if !servers.contains(&server) {
+                servers.push(server);
             }
         }
-        Ok((peers, problems))
+        Ok((servers, offers))
     }
 
     /// A server as a flag names it: an address, or a command with its arguments.
-    fn named_server(&self, text: &str) -> Result<Peer, Failure> {
+    fn named_server(&self, text: &str) -> Result<SkillServer, Failure> {
         let text = text.trim();
-        if text.starts_with("https://") || text.starts_with("http://") {
+        if is_address(text) {
             let way = Way::Http { url: text.to_owned(), headers: Vec::new() };
-            return Ok(Peer { name: label(host(text), text), way });
+            return Ok(named(host(text), text, way));
         }
         let mut arguments = words::split(text).map_err(|why| {
             Failure::usage(format!("`{text}` is no command: {why}"))
@@ -69,15 +64,31 @@ impl Context {
         })?;
         let program = arguments[0].clone();
         let folder = &self.environment.folder;
+        let mut told = text.to_owned();
         if program.contains('/') {
+            // A path that begins here is another program elsewhere.
             let path = self.environment.expand(&program, folder);
             arguments[0] = path.to_string_lossy().into_owned();
+            told = arguments.join("\0");
         }
         let stem = Path::new(&program).file_stem().unwrap_or_default().to_string_lossy();
-        let name = label(&stem, text);
         let variables = self.server_variables();
-        Ok(Peer { name, way: Way::Command { arguments, variables, directory: folder.clone() } })
+        let way = Way::Command { arguments, variables, directory: folder.clone() };
+        Ok(named(&stem, &told, way))
     }
+}
+
+impl Offers {
+    pub(super) fn do_not_ask(&mut self, name: &str, why: String) {
+        let shown = name.escape_debug().to_string();
+        self.problems.push(Problem::new(Code::ServerUnreachable, Path::new(&shown), why));
+        self.silent.extend(SkillName::new(name));
+    }
+}
+
+fn is_address(text: &str) -> bool {
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    scheme.is_some_and(|it| it == "https" || it == "http")
 }
 
 fn host(url: &str) -> &str {
@@ -86,15 +97,21 @@ fn host(url: &str) -> &str {
     authority.rsplit('@').next().unwrap_or_default()
 }
 
-/// What we call a server that nobody named. It depends on the way to it alone, and servers that are reached in two ways
+/// A server that nobody named. What we call it depends on the way to it alone, and servers that are reached in two ways
 /// have two names: trust in what one offers says nothing about the other.
-fn label(stem: &str, way: &str) -> String {
+fn named(stem: &str, told: &str, way: Way) -> SkillServer {
+    let name = label(stem, told);
+    SkillServer { peer: Peer { name: name.to_string(), way }, name }
+}
+
+fn label(stem: &str, told: &str) -> SkillName {
     let plain = |it: char| if it.is_ascii_alphanumeric() { it.to_ascii_lowercase() } else { '-' };
     let stem: String = stem.chars().take(MAX_STEM).map(plain).collect();
-    let digest = Digest::of_bytes(way.as_bytes()).to_string();
+    let digest = Digest::of_bytes(told.as_bytes()).to_string();
     let stem = stem.trim_matches('-');
     let stem = if stem.is_empty() { "server" } else { stem };
-    format!("{stem}-{}", &digest[..DIGITS])
+    let name = format!("{stem}-{}", &digest[..DIGITS]);
+    SkillName::new(&name).expect("letters, digits and single places between them")
 }
 
 #[cfg(test)]
@@ -110,9 +127,8 @@ mod tests {
             ("äöü", "x", "server-"),
             (&"a".repeat(99), "x", "aaaaaaaaaaaaaaaaaaaaaaaa-"),
         ] {
-            let name = label(stem, way);
+            let name = label(stem, way).to_string();
             assert!(name.starts_with(expected) && name.len() == expected.len() + DIGITS, "{name}");
-            assert!(SkillName::new(&name).is_ok());
         }
         assert_ne!(label("a", "a --x"), label("a", "a --y"));
     }

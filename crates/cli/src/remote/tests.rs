@@ -2,11 +2,12 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use metier_skill::files::Digest;
 use serde_json::json;
 
-use super::fetch::{Listed, Shelf, contents};
+use super::fetch::{Listed, Shelf, contents, in_time};
 use super::*;
 use crate::runs::block_on;
 
@@ -88,9 +89,26 @@ fn the_first_lie_ends_the_fetching() {
     insta::assert_snapshot!(fetched(&double).expect_err("a gap"), @"the server `one` refuses: there is no such file (code -32602)");
 }
 
+/// A server that lets whoever asks wait.
+struct Silent;
+
+impl Shelf for Silent {
+    async fn bytes(&self, _: &str, _: u64) -> Result<Vec<u8>, ClientError> {
+        std::future::pending().await
+    }
+}
+
+#[test]
+fn files_that_do_not_come_are_not_waited_for_for_ever() {
+    let skill = read(&server(), &ship()).expect("a skill");
+    let fetching = in_time(Duration::from_millis(20), contents(&Silent, &skill));
+    let failure = block_on(fetching).expect_err("nothing came");
+    insta::assert_snapshot!(failure, @"its files did not come within 0 s");
+}
+
 #[test]
 fn what_breaks_the_rules_is_not_used_and_that_is_said() {
-    let mut offered = Offered::default();
+    let mut offers = Offers::default();
     let outside = [("skill://ship/SKILL.md", TEXT), ("skill://ship/../x", "")];
     let skills = vec![
         ship(),
@@ -102,13 +120,10 @@ fn what_breaks_the_rules_is_not_used_and_that_is_said() {
         (Some("skill://x".to_owned()), "it has no files".to_owned()),
         (None, "it is no object".to_owned()),
     ];
-    offered.take(&server(), Listed { skills, problems }, &TrustStore::default());
-    assert_eq!(offered.skills.len(), 1);
-    let problems: Vec<String> = offered
-        .problems
-        .iter()
-        .map(|it| format!("{}: {}", it.path.display(), it.message))
-        .collect();
+    offers.take(&server(), Listed { skills, problems });
+    assert_eq!(offers.skills.len(), 1);
+    let problems: Vec<String> =
+        offers.problems.iter().map(|it| format!("{}: {}", it.path.display(), it.message)).collect();
     insta::assert_snapshot!(problems.join("\n"), @"
     one skill://x: this skill is not used: it has no files
     one: this skill is not used: it is no object
@@ -119,23 +134,41 @@ fn what_breaks_the_rules_is_not_used_and_that_is_said() {
 }
 
 #[test]
-fn a_server_that_is_gone_has_what_was_trusted_and_fetched() {
+fn a_server_that_cannot_be_asked_has_what_was_trusted_and_fetched() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = RemoteStore::new(folder.path().to_owned());
     let skill = read(&server(), &ship()).expect("a skill");
     store.put(&skill, &[TEXT.into(), "ls".into()]).expect("its files");
     let gone =
         ClientError::Ended { server: "one".into(), how: "is gone".into(), said: String::new() };
-    let names = |trust: &TrustStore| {
-        let mut offered = Offered::default();
-        offered.do_without(&server(), &gone, (trust, &store));
-        assert_eq!(offered.problems.len(), 1);
-        offered.skills.len()
+    let (mut unreachable, mut wrong) = (Offers::default(), Offers::default());
+    unreachable.do_without(&server(), &gone);
+    wrong.do_not_ask("one", "it is described wrongly".to_owned());
+    let count = |trust: &TrustStore| {
+        let [left, right] = [&unreachable, &wrong].map(|offers| {
+            assert_eq!(offers.problems.len(), 1);
+            offers.judged(trust, &store).len()
+        });
+        assert_eq!(left, right);
+        left
     };
     let mut trust = TrustStore::default();
-    assert_eq!(names(&trust), 0);
+    assert_eq!(count(&trust), 0);
     trust.trust_remote(&skill);
-    assert_eq!(names(&trust), 1);
+    assert_eq!(count(&trust), 1);
     store.forget(&server(), &skill.uri).expect("it goes");
-    assert_eq!(names(&trust), 0);
+    assert_eq!(count(&trust), 0);
+}
+
+#[test]
+fn what_was_offered_is_judged_anew_without_asking() {
+    let mut offers = Offers::default();
+    offers.take(&server(), Listed { skills: vec![ship()], ..Listed::default() });
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = RemoteStore::new(folder.path().to_owned());
+    let state = |trust: &TrustStore| offers.judged(trust, &store)[0].1.clone();
+    let mut trust = TrustStore::default();
+    assert_eq!(state(&trust), TrustState::Untrusted);
+    trust.trust_remote(&offers.skills[0]);
+    assert_eq!(state(&trust), TrustState::Trusted);
 }

@@ -138,7 +138,7 @@ fn a_state_directory_that_is_read_only_can_be_read() {
     first
     NAME           VERSION  SIZE  TYPE
     out/first.txt        0   6 B  text
-    removed 0 workspaces, 0 staged skills, [N] runs, 0 containers, 0 unfinished artifacts
+    removed 0 workspaces, 0 staged skills, 0 fetched skills, [N] runs, 0 containers, 0 unfinished artifacts
     code 0
     ----- stderr
     FILE                       SIZE  TYPE

@@ -1,6 +1,8 @@
 //! Skills of other servers: listed without being fetched, used once a person trusted them, and never believed.
 
-mod liar;
+pub(crate) mod liar;
+mod terminal;
+mod upkeep;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,27 +18,24 @@ const TEXT: &str =
     "---\nname: ship\ndescription: Ships. Use when asked.\n---\n\nRun scripts/run.sh.\n";
 const SCRIPT: &str = "#!/bin/sh\necho shipped\n";
 
-fn honest() -> Liar {
+pub(crate) fn honest() -> Liar {
     let server = Liar::start();
     server.offer("ship", &[("SKILL.md", TEXT), ("scripts/run.sh", SCRIPT)]);
     server
 }
 
 /// Runs a command with a server as its only source.
-fn ask(env: &TestEnv, server: &str, line: &[&str]) -> Outcome {
-    let (before, after) = match line.iter().position(|word| *word == "--") {
-        Some(at) => line.split_at(at),
-        None => (line, &[][..]),
-    };
+pub(crate) fn ask(env: &TestEnv, server: &str, line: &[&str]) -> Outcome {
+    let at = line.iter().position(|word| *word == "--").unwrap_or(line.len());
     let source = ["--no-default-sources", "--mcp", server];
-    env.run(before.iter().chain(&source).chain(after))
+    env.run(line[..at].iter().chain(&source).chain(&line[at..]))
 }
 
-fn trust(env: &TestEnv, server: &Liar) -> Outcome {
+pub(crate) fn trust(env: &TestEnv, server: &Liar) -> Outcome {
     ask(env, &server.url(), &["skills", "trust", "ship", "--yes"])
 }
 
-fn ship(env: &TestEnv, server: &str) -> Outcome {
+pub(crate) fn ship(env: &TestEnv, server: &str) -> Outcome {
     ask(env, server, &["exec", "ship", "--session", "one", "--", "scripts/run.sh"])
 }
 
@@ -174,7 +173,7 @@ fn a_skill_that_changes_on_its_server_is_not_trusted_any_more() {
         found  [SERVER] skill://ship/SKILL.md (remote)
      eligible  no
       because  changed on the server [SERVER] since it was trusted: scripts/run.sh, x (new)
-       remedy  look at it with `metier skills info ship`, then run `metier skills trust ship`, both with the same `--mcp`
+       remedy  read it with `metier read skill://ship/SKILL.md`, then run `metier skills trust ship`, both with the `--mcp` of its server, unless it is configured
       catalog  not listed
       started  by nobody
       noticed  warning: line 1: changed since it was trusted: scripts/run.sh, x (new) [M087]
@@ -333,31 +332,6 @@ fn two_servers_with_one_name_have_two_skills() {
 }
 
 #[test]
-fn trust_in_a_skill_is_listed_and_taken_back() {
-    let (env, server) = (environment(), honest());
-    let label = label(&env, &server);
-    assert_eq!(trust(&env, &server).code, 0);
-    assert_eq!(ship(&env, &server.url()).code, 0);
-    assert_snapshot!(steady(&env.run(["trust", "--list"]), &label), @"
-    exit 0
-    ----- stdout
-    [SERVER]:ship  skill://ship/SKILL.md  2 files
-    ----- stderr
-    ");
-    assert_ne!(kept(&env), Vec::<PathBuf>::new());
-    let name = format!("{label}:ship");
-    assert_snapshot!(steady(&env.run(["trust", "--revoke", &name]), &label), @"
-    exit 0
-    ----- stdout
-    no longer trusted: [SERVER] skill://ship/SKILL.md
-    ----- stderr
-    ");
-    assert_eq!(kept(&env), Vec::<PathBuf>::new(), "its files are gone too");
-    assert_ne!(ship(&env, &server.url()).code, 0);
-    assert_ne!(env.run(["trust", "--revoke", &name]).code, 0);
-}
-
-#[test]
 fn without_a_person_nothing_is_trusted() {
     let (env, server) = (environment(), honest());
     let label = label(&env, &server);
@@ -389,5 +363,32 @@ fn a_server_that_is_not_there_is_a_warning() {
     let outcome = ask(&env, "no-such-program --flag", &["skills", "list"]);
     assert_eq!(outcome.code, 0, "{outcome}");
     assert!(problems(&outcome).contains("M092"), "{outcome}");
-    assert_eq!(ask(&env, "'open", &["skills", "list"]).code, 2);
+}
+
+#[test]
+fn what_is_no_command_is_a_mistake_of_the_person() {
+    assert_snapshot!(ask(&environment(), "'open", &["skills", "list"]), @"
+    exit 2
+    ----- stdout
+
+    ----- stderr
+    error: `'open` is no command: a quote is not closed
+    hint: write `--mcp \"PROGRAM ARGUMENT…\"`, or an address
+    ");
+}
+
+#[test]
+fn a_program_that_is_named_from_here_is_another_one_elsewhere() {
+    let env = environment();
+    let name = |folder: &str, server: &str| {
+        let folder = env.project().join(folder);
+        fs::create_dir_all(&folder).expect("a folder");
+        let line = ["skills", "list", "--no-default-sources", "--mcp", server];
+        let told = problems(&env.run_in(&folder, line, ""));
+        let (_, rest) = told.split_once("warning: ").expect("nobody is there");
+        rest.split(':').next().expect("a name").to_owned()
+    };
+    assert_ne!(name("one", "./server"), name("two", "./server"));
+    assert_eq!(name("one", "no-such-program"), name("two", "no-such-program"));
+    assert!(name("one", "HTTP://127.0.0.1:1/mcp").starts_with("127-0-0-1-1-"));
 }

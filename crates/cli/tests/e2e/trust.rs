@@ -91,7 +91,7 @@ fn trust_is_given_listed_and_taken_back() {
     ----- stdout
 
     ----- stderr
-    no project is trusted
+    nothing is trusted
     ");
     assert_snapshot!(run(&env, "trust --revoke"), @"
     exit 1
@@ -122,6 +122,7 @@ fn programs_read_the_same() {
     ----- stdout
     [
       {
+        "kind": "project",
         "path": "[PROJECT]",
         "skills": [
           ".agents/skills/first",

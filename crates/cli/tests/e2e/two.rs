@@ -4,7 +4,7 @@ use metier_testkit::{Outcome, TestEnv};
 use serde_json::{Value, json};
 
 use crate::served::http::{Served, TOKEN};
-use crate::{environment, json as printed};
+use crate::{environment, json as printed, remote};
 
 /// An environment with a skill that another metier serves.
 fn with_other() -> TestEnv {
@@ -26,10 +26,7 @@ fn other(env: &TestEnv) -> Vec<String> {
 }
 
 fn ask(env: &TestEnv, line: &[&str]) -> Outcome {
-    let command = other(env).join(" ");
-    let source = ["--no-default-sources", "--mcp", &command];
-    let at = line.iter().position(|word| *word == "--").unwrap_or(line.len());
-    env.run(line[..at].iter().chain(&source).chain(&line[at..]))
+    remote::ask(env, &other(env).join(" "), line)
 }
 
 fn go(env: &TestEnv) -> Outcome {

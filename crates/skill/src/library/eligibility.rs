@@ -236,7 +236,7 @@ impl Block {
             Self::Untrusted => "look at its files, then run `metier trust`".to_owned(),
             Self::Changed { .. } => "look at the changes, then run `metier trust` again".to_owned(),
             Self::Remote { .. } => format!(
-                "look at it with `metier skills info {name}`, then run `metier skills trust {name}`, both with the same `--mcp`"
+                "read it with `metier read skill://{name}/SKILL.md`, then run `metier skills trust {name}`, both with the `--mcp` of its server, unless it is configured"
             ),
             Self::Dynamic { .. } | Self::Os { .. } => return None,
             Self::Unreadable { .. } => "run `metier skills lint` on it".to_owned(),
@@ -248,7 +248,10 @@ impl Block {
             },
             Self::Config { key } => format!("set `{key}`"),
             Self::Server { name } => {
-                format!("describe it in your configuration, as `[mcp.servers.{}]`", toml_key(name))
+                let key = toml_key(name);
+                format!(
+                    "describe it in your configuration as `[mcp.servers.{key}]`, or see in `metier mcp servers` why it is not used"
+                )
             }
             Self::Tool { name } => {
                 let server = toml_key(name.split('/').next().unwrap_or_default());

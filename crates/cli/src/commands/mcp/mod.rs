@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &McpArgs, context: &Context) -> Result<u8, Failure>
 }
 
 fn serve(arguments: &ServeArgs, context: &Context) -> Result<u8, Failure> {
-    let skills = Arc::new(Skills::find(context, &arguments.sources)?);
+    let skills = Arc::new(Skills::find_here(context, &arguments.sources)?);
     context.report(&skills.snapshot().problems);
     let bell = Bell::default();
     let ringing = bell.clone();

@@ -17,10 +17,16 @@ struct Cost<'a> {
     name: &'a str,
     /// In the catalog, always.
     catalog: usize,
-    /// `SKILL.md`, when the skill is loaded.
-    body: usize,
+    /// `SKILL.md`, when the skill is loaded; nothing if it is on another server and was not fetched.
+    body: Option<usize>,
     /// All docs together; each is read by itself.
-    docs: usize,
+    docs: Option<usize>,
+}
+
+impl Cost<'_> {
+    fn total(&self) -> usize {
+        self.catalog + self.body.unwrap_or_default() + self.docs.unwrap_or_default()
+    }
 }
 
 /// Shows the costs.
@@ -39,7 +45,7 @@ pub(super) fn run(context: &Context, sources: &SourceArgs, json: bool) -> Result
         context.output.json(&costs);
         return Ok(OK);
     }
-    let largest = costs.iter().map(|cost| cost.catalog + cost.body + cost.docs).max().unwrap_or(0);
+    let largest = costs.iter().map(Cost::total).max().unwrap_or(0);
     let column = |heading, align| Column { heading, align, fills: false };
     let mut table = Table::new(&[
         column("NAME", Align::Left),
@@ -48,13 +54,17 @@ pub(super) fn run(context: &Context, sources: &SourceArgs, json: bool) -> Result
         column("DOCS", Align::Right),
         column("", Align::Left),
     ]);
+    let number = |count: Option<usize>| match count {
+        Some(count) => (anstyle::Style::new(), count.to_string()),
+        None => (style::DIM, "not fetched".to_owned()),
+    };
     for cost in &costs {
         table.row(vec![
             (style::NAME, plain(cost.name)),
-            (anstyle::Style::new(), cost.catalog.to_string()),
-            (anstyle::Style::new(), cost.body.to_string()),
-            (anstyle::Style::new(), cost.docs.to_string()),
-            (style::GOOD, bar(cost.catalog + cost.body + cost.docs, largest, BAR_WIDTH)),
+            number(Some(cost.catalog)),
+            number(cost.body),
+            number(cost.docs),
+            (style::GOOD, bar(cost.total(), largest, BAR_WIDTH)),
         ]);
     }
     context.output.print(&table.render(context.output.width()));
@@ -64,8 +74,8 @@ pub(super) fn run(context: &Context, sources: &SourceArgs, json: bool) -> Result
         format!(
             "catalog {} tokens, bodies {}, docs {}; counted with {}",
             total(|it| it.catalog),
-            total(|it| it.body),
-            total(|it| it.docs),
+            total(|it| it.body.unwrap_or_default()),
+            total(|it| it.docs.unwrap_or_default()),
             metier_skill::tokens::ENCODING
         ),
     ));
@@ -77,24 +87,22 @@ fn cost_of<'a>(
     entry: &'a Entry,
     counts: &TokenCache,
 ) -> Result<Cost<'a>, Failure> {
-    let mut cost = Cost {
-        name: entry.name.as_str(),
-        catalog: entry.tokens.name as usize + entry.tokens.description(),
-        body: 0,
-        docs: 0,
-    };
+    let name = entry.name.as_str();
+    let catalog = entry.tokens.name as usize + entry.tokens.description();
     // To count them would be no reason to fetch the files of a skill.
-    if entry.remote().is_some() {
-        return Ok(cost);
-    }
-    let folder = context.folder_of(entry)?;
+    let folder = match entry.remote() {
+        Some(skill) => context.remote_store().folder(skill).ok().flatten(),
+        None => Some(context.folder_of(entry)?),
+    };
+    let Some(folder) = folder else { return Ok(Cost { name, catalog, body: None, docs: None }) };
     let tree = files::list(&folder).map_err(|error| Failure::of(&error))?;
+    let (mut body, mut docs) = (0, 0);
     for file in &tree.entries {
         if files::is_doc(&file.path) {
-            cost.docs += files::token_count(&tree, file, counts)? as usize;
+            docs += files::token_count(&tree, file, counts)? as usize;
         } else if file.path.eq_ignore_ascii_case("SKILL.md") {
-            cost.body += files::token_count(&tree, file, counts)? as usize;
+            body += files::token_count(&tree, file, counts)? as usize;
         }
     }
-    Ok(cost)
+    Ok(Cost { name, catalog, body: Some(body), docs: Some(docs) })
 }

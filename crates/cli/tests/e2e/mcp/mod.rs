@@ -1,6 +1,7 @@
 //! `metier mcp` over standard input and output, as the programs that start it use it.
 
 mod host;
+mod servers;
 mod use_it;
 
 use std::io::{BufRead, BufReader, Write};

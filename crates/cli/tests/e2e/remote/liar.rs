@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -26,6 +27,8 @@ pub(crate) struct State {
     pub(crate) files: BTreeMap<String, String>,
     /// What it was asked for: methods, and addresses of files.
     pub(crate) asked: Vec<String>,
+    /// What the methods begin with that it does not answer.
+    pub(crate) silent: Option<&'static str>,
     is_stopping: bool,
 }
 
@@ -57,6 +60,11 @@ impl Liar {
         lock(&self.shared)
     }
 
+    /// How often its skills were asked for.
+    pub(crate) fn lists(&self) -> usize {
+        self.state().asked.iter().filter(|it| *it == "skills/list").count()
+    }
+
     /// The files that were asked for.
     pub(crate) fn reads(&self) -> usize {
         self.state().asked.iter().filter(|it| it.starts_with("read ")).count()
@@ -75,6 +83,12 @@ impl Liar {
         state.skills.retain(|it| it["uri"] != skill["uri"]);
         state.skills.push(skill);
         state.files.extend(files.iter().map(|(path, text)| (uri(path), (*text).to_owned())));
+    }
+}
+
+impl State {
+    fn keeps_silent(&self, method: &str) -> bool {
+        !self.is_stopping && self.silent.is_some_and(|silent| method.starts_with(silent))
     }
 }
 
@@ -114,7 +128,14 @@ fn serve(connection: &TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
     let mut body = Vec::new();
     reader.take(length).read_to_end(&mut body)?;
     let reply = match serde_json::from_slice::<Value>(&body) {
-        Ok(message) if first.starts_with("POST") => answer(&message, &mut lock(state)),
+        Ok(message) if first.starts_with("POST") => {
+            let reply = answer(&message, &mut lock(state));
+            let method = message["method"].as_str().unwrap_or_default();
+            while lock(state).keeps_silent(method) {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            reply
+        }
         _ => None,
     };
     let mut connection = connection;

@@ -90,8 +90,8 @@ fn a_skill_that_names_a_server_or_a_tool_needs_it() {
     };
     insta::assert_snapshot!(outcome(&[]), @"
     ship (user) user/ship/SKILL.md
-      not eligible, needs the MCP server git: describe it in your configuration, as `[mcp.servers.git]`
-      not eligible, needs the MCP server web: describe it in your configuration, as `[mcp.servers.web]`
+      not eligible, needs the MCP server git: describe it in your configuration as `[mcp.servers.git]`, or see in `metier mcp servers` why it is not used
+      not eligible, needs the MCP server web: describe it in your configuration as `[mcp.servers.web]`, or see in `metier mcp servers` why it is not used
     ");
     insta::assert_snapshot!(outcome(&["git", "git/log", "web", "web/fetch"]), @"
     ship (user) user/ship/SKILL.md

@@ -48,9 +48,9 @@ fn skills_of_other_servers_are_not_used_until_each_is_trusted() {
     world.trust_all = true;
     insta::assert_snapshot!(world.outcome(), @"
     a (remote) one skill://a/SKILL.md
-      not eligible, offered by the server one and not trusted: look at it with `metier skills info a`, then run `metier skills trust a`, both with the same `--mcp`
+      not eligible, offered by the server one and not trusted: read it with `metier read skill://a/SKILL.md`, then run `metier skills trust a`, both with the `--mcp` of its server, unless it is configured
     b (remote) one skill://b/SKILL.md
-      not eligible, offered by the server one and not trusted: look at it with `metier skills info b`, then run `metier skills trust b`, both with the same `--mcp`
+      not eligible, offered by the server one and not trusted: read it with `metier read skill://b/SKILL.md`, then run `metier skills trust b`, both with the `--mcp` of its server, unless it is configured
     M086 warning one: 2 skills of this server are not trusted, and not used; `metier skills trust NAME` shows one and asks
     ");
     assert_eq!(world.build().catalog.text, "");
@@ -58,7 +58,7 @@ fn skills_of_other_servers_are_not_used_until_each_is_trusted() {
     insta::assert_snapshot!(world.outcome(), @"
     a (remote) one skill://a/SKILL.md
     b (remote) one skill://b/SKILL.md
-      not eligible, offered by the server one and not trusted: look at it with `metier skills info b`, then run `metier skills trust b`, both with the same `--mcp`
+      not eligible, offered by the server one and not trusted: read it with `metier read skill://b/SKILL.md`, then run `metier skills trust b`, both with the `--mcp` of its server, unless it is configured
     M086 warning one: a skill of this server is not trusted, and not used; `metier skills trust NAME` shows one and asks
     ");
     insta::assert_snapshot!(world.build().catalog.text, @"
@@ -77,7 +77,7 @@ fn a_set_that_changed_is_not_trusted_and_says_what_changed() {
     world.remote = vec![offered("one", uri, &[("SKILL.md", "text"), ("b.md", "x"), ("d.md", "c")])];
     insta::assert_snapshot!(world.outcome(), @"
     a (remote) one skill://a/SKILL.md
-      not eligible, changed on the server one since it was trusted: b.md, d.md (new), c.md (gone): look at it with `metier skills info a`, then run `metier skills trust a`, both with the same `--mcp`
+      not eligible, changed on the server one since it was trusted: b.md, d.md (new), c.md (gone): read it with `metier read skill://a/SKILL.md`, then run `metier skills trust a`, both with the `--mcp` of its server, unless it is configured
     M087 warning one skill://a/SKILL.md: changed since it was trusted: b.md, d.md (new), c.md (gone)
     ");
     // What was trusted of one server is not trusted of another.
@@ -101,7 +101,7 @@ fn a_header_that_is_told_otherwise_is_not_trusted() {
         vec![told("one", uri, &json!({ "license": "MIT", "x": { "a": 1 } }), Some(&files))];
     insta::assert_snapshot!(world.outcome(), @"
     a (remote) one skill://a/SKILL.md
-      not eligible, changed on the server one since it was trusted: what its server tells of its header: look at it with `metier skills info a`, then run `metier skills trust a`, both with the same `--mcp`
+      not eligible, changed on the server one since it was trusted: what its server tells of its header: read it with `metier read skill://a/SKILL.md`, then run `metier skills trust a`, both with the `--mcp` of its server, unless it is configured
     M087 warning one skill://a/SKILL.md: changed since it was trusted: what its server tells of its header
     ");
 }
@@ -132,13 +132,13 @@ fn skills_of_one_name_are_told_apart_by_server_and_path() {
     ];
     insta::assert_snapshot!(world.outcome(), @"
     a (remote) one skill://a/SKILL.md
-      not eligible, offered by the server one and not trusted: look at it with `metier skills info a`, then run `metier skills trust a`, both with the same `--mcp`
+      not eligible, offered by the server one and not trusted: read it with `metier read skill://a/SKILL.md`, then run `metier skills trust a`, both with the `--mcp` of its server, unless it is configured
     b (remote) one skill://b/SKILL.md
-      not eligible, offered by the server one and not trusted: look at it with `metier skills info b`, then run `metier skills trust b`, both with the same `--mcp`
+      not eligible, offered by the server one and not trusted: read it with `metier read skill://b/SKILL.md`, then run `metier skills trust b`, both with the `--mcp` of its server, unless it is configured
     two:a (remote) two skill://a/SKILL.md
-      not eligible, offered by the server two and not trusted: look at it with `metier skills info two:a`, then run `metier skills trust two:a`, both with the same `--mcp`
+      not eligible, offered by the server two and not trusted: read it with `metier read skill://two:a/SKILL.md`, then run `metier skills trust two:a`, both with the `--mcp` of its server, unless it is configured
     two:x.y.a (remote) two skill://x/y/a/SKILL.md
-      not eligible, offered by the server two and not trusted: look at it with `metier skills info two:x.y.a`, then run `metier skills trust two:x.y.a`, both with the same `--mcp`
+      not eligible, offered by the server two and not trusted: read it with `metier read skill://two:x.y.a/SKILL.md`, then run `metier skills trust two:x.y.a`, both with the `--mcp` of its server, unless it is configured
     M086 warning one: 2 skills of this server are not trusted, and not used; `metier skills trust NAME` shows one and asks
     M086 warning two: 3 skills of this server are not trusted, and not used; `metier skills trust NAME` shows one and asks
     M085 warning two other://x/y/a/SKILL.md: there is no name left for this `a`, so it is not used

@@ -339,7 +339,7 @@ fn a_skill_that_names_a_server_is_used_where_there_is_one() {
         found  [PROJECT]/skills/lacks/SKILL.md (flag)
      eligible  no
       because  needs the MCP server other
-       remedy  describe it in your configuration, as `[mcp.servers.other]`
+       remedy  describe it in your configuration as `[mcp.servers.other]`, or see in `metier mcp servers` why it is not used
       catalog  not listed
       started  by nobody
     off

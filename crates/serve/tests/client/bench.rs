@@ -10,7 +10,7 @@ use metier_net::{Client, ClientOptions};
 use metier_serve::mcp::client::{
     ClientError, ClientMeans, Connection, Patience, Peer, Progress, Reply, Way,
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 const SERVER: &str = include_str!("server.py");
 
@@ -130,6 +130,27 @@ pub(crate) fn at(url: &str, headers: &[(&str, &str)]) -> Peer {
     let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
     let headers = headers.iter().map(pair).collect();
     Peer { name: "tester".to_owned(), way: Way::Http { url: url.to_owned(), headers } }
+}
+
+/// Changes by which a server answers calls when it likes, with what it was given.
+pub(crate) const SLOWLY: &str = r#"
+import random
+
+def call(request, say):
+    time.sleep(random.random() / 10)
+    return result(request, {"content": [{"type": "text", "text": str(request["params"]["arguments"]["value"])}]})
+"#;
+
+/// Calls a server that answers [`SLOWLY`] many times at once; each call gets its own answer.
+pub(crate) async fn many_calls(peer: &Peer) -> Result<(), Failed> {
+    let connection = Connection::open(peer, &means()).await?;
+    let calls = (0..100).map(|number| echo(&connection, json!(number)));
+    let replies = futures_util::future::join_all(calls).await;
+    for (number, reply) in replies.into_iter().enumerate() {
+        same(reply?.text, number.to_string())?;
+    }
+    connection.close().await;
+    Ok(())
 }
 
 /// Calls a tool with one argument, and never stops.

@@ -7,7 +7,9 @@ use metier_agent::stop;
 use metier_serve::mcp::client::{ClientError, Connection, Progress};
 use serde_json::{Map, json};
 
-use crate::bench::{Promise, block_on, call, causes, echo, has, means, over_pipes, same};
+use crate::bench::{
+    Promise, SLOWLY, block_on, call, causes, echo, has, many_calls, means, over_pipes, same,
+};
 
 pub(crate) const PROMISES: &[Promise] = &[
     ("a_server_is_greeted_and_asked", greeted),
@@ -86,23 +88,7 @@ def discover(request):
 }
 
 fn not_mixed_up() -> Result<(), Failed> {
-    let changes = r#"
-import random
-
-def call(request, say):
-    time.sleep(random.random() / 10)
-    return result(request, {"content": [{"type": "text", "text": str(request["params"]["arguments"]["value"])}]})
-"#;
-    block_on(async {
-        let connection = Connection::open(&over_pipes(changes), &means()).await?;
-        let calls = (0..100).map(|number| echo(&connection, json!(number)));
-        let replies = futures_util::future::join_all(calls).await;
-        for (number, reply) in replies.into_iter().enumerate() {
-            same(reply?.text, number.to_string())?;
-        }
-        connection.close().await;
-        Ok(())
-    })
+    block_on(many_calls(&over_pipes(SLOWLY)))
 }
 
 fn from_another_task() -> Result<(), Failed> {

@@ -5,7 +5,10 @@ use metier_serve::mcp::client::{ClientError, Connection};
 use metier_testkit::server::{Reply, Server};
 use serde_json::json;
 
-use crate::bench::{Promise, Web, at, block_on, causes, echo, has, hurried, means, refusal, same};
+use crate::bench::{
+    Promise, SLOWLY, Web, at, block_on, causes, echo, has, hurried, many_calls, means, refusal,
+    same,
+};
 
 pub(crate) const PROMISES: &[Promise] = &[
     ("a_session_is_kept_and_ended", session),
@@ -120,7 +123,7 @@ def respond(handler, message):
     block_on(async {
         let connection = Connection::open(&web.peer(&[]), &hurried()).await?;
         let error = echo(&connection, json!(1)).await.expect_err("no answer");
-        has(&causes(&error), "the server `tester`")?;
+        has(&causes(&error), "ended the connection")?;
         // It is still there for everything else.
         same(connection.tools().await?.tools.len(), 1)?;
         connection.close().await;
@@ -210,7 +213,9 @@ def respond(handler, message):
     if method == "tools/list":
         return send(handler, 200, {"Content-Type": "application/json"}, b" " * (33 << 20))
     if method == "tools/call":
-        return events(handler, ["data: " + "x" * (33 << 20)])
+        # A good answer but for its length.
+        content = [{"type": "text", "text": "x" * (33 << 20)}]
+        return events(handler, [event(result(message, {"content": content}))])
     plain(handler, message)
 "#,
     );
@@ -219,7 +224,7 @@ def respond(handler, message):
         let error = connection.tools().await.expect_err("too much");
         has(&causes(&error), "a message of more than 32 MiB")?;
         let error = echo(&connection, json!(1)).await.expect_err("too much");
-        has(&causes(&error), "the server `tester`")?;
+        has(&causes(&error), "ended the connection")?;
         connection.close().await;
         Ok(())
     })
@@ -243,23 +248,6 @@ def stream(handler):
 }
 
 fn not_mixed_up() -> Result<(), Failed> {
-    let web = Web::start(
-        r#"
-import random
-
-def call(request, say):
-    time.sleep(random.random() / 10)
-    return result(request, {"content": [{"type": "text", "text": str(request["params"]["arguments"]["value"])}]})
-"#,
-    );
-    block_on(async {
-        let connection = Connection::open(&web.peer(&[]), &means()).await?;
-        let calls = (0..100).map(|number| echo(&connection, json!(number)));
-        let replies = futures_util::future::join_all(calls).await;
-        for (number, reply) in replies.into_iter().enumerate() {
-            same(reply?.text, number.to_string())?;
-        }
-        connection.close().await;
-        Ok(())
-    })
+    let web = Web::start(SLOWLY);
+    block_on(many_calls(&web.peer(&[])))
 }

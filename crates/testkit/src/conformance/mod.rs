@@ -57,7 +57,10 @@ impl Suite {
 
     /// Puts one scenario to a server, whatever the version.
     pub fn run_scenario(&self, server: SocketAddr, scenario: &str, version: &str) -> Findings {
-        self.ask(server, &["--scenario", scenario, "--spec-version", version, "--force"])
+        let which = ["--scenario", scenario, "--spec-version", version, "--force"];
+        let findings = self.ask(server, &which);
+        assert_eq!(findings.names(), [scenario], "what was asked for was run");
+        findings
     }
 
     fn ask(&self, server: SocketAddr, which: &[&str]) -> Findings {
@@ -102,27 +105,39 @@ impl Findings {
         self.scenarios.values().map(Vec::len).sum()
     }
 
-    /// What is wrong in a scenario, a line each; warnings are wrong too. A check that the suite
-    /// skipped is wrong unless it is among those that may be, or not one of this version.
-    pub fn wrong(&self, scenario: &str, excused: &[&str]) -> Vec<String> {
-        let Some(checks) = self.scenarios.get(scenario) else {
-            return vec![format!("{scenario}: was not run")];
-        };
-        let is_wrong = |check: &&Value| {
-            let is_excused = excused.iter().any(|id| check["id"] == *id);
-            let why = check["errorMessage"].as_str().unwrap_or_default();
-            match check["status"].as_str() {
-                Some("SUCCESS" | "INFO") => false,
-                Some("SKIPPED") if why.starts_with(OF_ANOTHER_VERSION) => false,
-                _ => !is_excused,
+    /// What is wrong in the scenarios that were run, a line each. Whoever is asked says which checks
+    /// of a scenario are excused, or that it is none of theirs. A scenario that is not in the table is
+    /// wrong.
+    pub fn wrong(&self, asked: impl Fn(Asked) -> Option<&'static [&'static str]>) -> Vec<String> {
+        let wrong = self.scenarios.iter().flat_map(|(name, checks)| {
+            match SCENARIOS.iter().find(|(it, _)| it == name) {
+                Some((_, row)) => {
+                    asked(*row).map(|it| wrong_in(name, checks, it)).unwrap_or_default()
+                }
+                None => vec![format!("{name}: is not in the table")],
             }
-        };
-        let line = |check: &Value| {
-            let text = |key: &str| check[key].as_str().unwrap_or_default().to_owned();
-            format!("{scenario}: {}: {}: {}", text("status"), text("id"), text("errorMessage"))
-        };
-        checks.iter().filter(is_wrong).map(line).collect()
+        });
+        wrong.collect()
     }
+}
+
+/// What is wrong in a scenario; warnings are wrong too. A check that the suite skipped is wrong unless
+/// it is excused, or not one of this version.
+fn wrong_in(scenario: &str, checks: &[Value], excused: &[&str]) -> Vec<String> {
+    let is_wrong = |check: &&Value| {
+        let is_excused = excused.iter().any(|id| check["id"] == *id);
+        let why = check["errorMessage"].as_str().unwrap_or_default();
+        match check["status"].as_str() {
+            Some("SUCCESS" | "INFO") => false,
+            Some("SKIPPED") if why.starts_with(OF_ANOTHER_VERSION) => false,
+            _ => !is_excused,
+        }
+    };
+    let line = |check: &Value| {
+        let text = |key: &str| check[key].as_str().unwrap_or_default().to_owned();
+        format!("{scenario}: {}: {}: {}", text("status"), text("id"), text("errorMessage"))
+    };
+    checks.iter().filter(is_wrong).map(line).collect()
 }
 
 /// How the suite says that there is nothing to check in this version.
@@ -144,6 +159,22 @@ mod tests {
         assert_eq!(scenario_of("server-ping-2026-11-16T14-20-31-123Z"), "ping");
         let with_date = "server-json-schema-2020-12-2026-11-16T14-20-31-123Z";
         assert_eq!(scenario_of(with_date), "json-schema-2020-12");
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_also_of_a_scenario_that_nobody_knows() {
+        let check = |status| vec![serde_json::json!({ "id": "c", "status": status })];
+        let of = |name: &str, status| Findings {
+            scenarios: BTreeMap::from([(name.to_owned(), check(status))]),
+        };
+        let shipped = |asked| match asked {
+            Asked::Shipped(excused) => Some(excused),
+            _ => None,
+        };
+        assert_eq!(of("ping", "SUCCESS").wrong(shipped), [""; 0]);
+        assert_eq!(of("ping", "WARNING").wrong(shipped), ["ping: WARNING: c: "]);
+        assert_eq!(of("tools-call-image", "FAILURE").wrong(shipped), [""; 0]);
+        assert_eq!(of("pong", "SUCCESS").wrong(shipped), ["pong: is not in the table"]);
     }
 
     #[test]

@@ -57,25 +57,19 @@ fn an_agent_of_others_goes_from_search_to_artifact() {
     assert!(outcome.stdout.contains("The north sells most."), "{outcome}");
 }
 
-/// The configuration of the agent: where its model is, and what serves tools.
+/// The configuration of the agent: where its model is, and what serves tools, as we write it there.
 fn configure(env: &TestEnv, provider: &Provider) {
-    let server = json!({
-        "command": env.binary(),
-        "args": ["mcp"],
-        "env": { "METIER_HOME": env.home().join(".metier"), "PATH": "/usr/bin:/bin" },
-    });
     let text = format!(
         "model = \"scripted\"\nmodel_provider = \"scripted\"\ncheck_for_update_on_startup = false\n\n\
          [analytics]\nenabled = false\n\n\
-         [model_providers.scripted]\nname = \"scripted\"\nwire_api = \"responses\"\nbase_url = {}\n\n\
-         [mcp_servers.metier]\ncommand = {}\nargs = {}\nenv = {{ METIER_HOME = {}, PATH = {} }}\n",
+         [model_providers.scripted]\nname = \"scripted\"\nwire_api = \"responses\"\nbase_url = {}\n",
         json!(provider.server.url("/v1")),
-        server["command"],
-        server["args"],
-        server["env"]["METIER_HOME"],
-        server["env"]["PATH"],
     );
     env.write("codex/config.toml", text);
+    let mut install = env.command(env.binary());
+    install.args(["mcp", "install", "codex", "--yes"]).env("CODEX_HOME", env.root().join("codex"));
+    let installed = env.finish(install, "");
+    assert_eq!(installed.code, 0, "{installed}");
 }
 
 /// The calls of tools that the agent reports as over, in order.

@@ -4,7 +4,8 @@
 use metier_testkit::{Node, TestEnv};
 use serde_json::{Value, json};
 
-use super::{Serving, TOKEN, with_bundled_skills};
+use super::with_bundled_skills;
+use crate::served::http::{Served, TOKEN};
 
 /// The Inspector in front of one server.
 struct Inspector<'a> {
@@ -122,7 +123,7 @@ fn the_inspector_lists_and_calls_everything_over_http() {
     let test = "interop::inspector::the_inspector_lists_and_calls_everything_over_http";
     let Some(node) = Node::find(test) else { return };
     let env = prepared();
-    let serving = Serving::start(&env, &[]);
+    let serving = Served::start_plain(&env, &[]);
     let url = format!("http://{}/mcp", serving.address);
     let headers = json!({ "Authorization": format!("Bearer {TOKEN}") });
     let server = json!({ "type": "streamable-http", "url": url, "headers": headers });

@@ -37,9 +37,19 @@ impl Served {
 
     /// The same with another token in the variable, or none.
     pub(super) fn start_with(env: &TestEnv, arguments: &[&str], token: &str) -> Self {
+        let sources = ["--no-default-sources", "--skills-dir", "skills"];
+        Self::spawn(env, &[&sources, arguments].concat(), token)
+    }
+
+    /// Starts one with a token, for the skills that are found by default.
+    pub(crate) fn start_plain(env: &TestEnv, arguments: &[&str]) -> Self {
+        Self::spawn(env, arguments, TOKEN)
+    }
+
+    fn spawn(env: &TestEnv, arguments: &[&str], token: &str) -> Self {
         let mut command = env.command(env.binary());
-        command.args(["mcp", "--http", "127.0.0.1:0", "--no-default-sources"]);
-        command.args(["--skills-dir", "skills"]).args(arguments).env("METIER_MCP_TOKEN", token);
+        command.args(["mcp", "--http", "127.0.0.1:0"]).args(arguments);
+        command.env("METIER_MCP_TOKEN", token);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("it starts");
         let mut said = BufReader::new(child.stderr.take().expect("a pipe"));

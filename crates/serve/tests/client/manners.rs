@@ -112,6 +112,7 @@ def call(request, say):
     for step in range(3):
         params = {"progressToken": token, "progress": step, "total": 3, "message": "m" * (step * 5000)}
         say({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+        time.sleep(0.3)
     return result(request, {"content": [{"type": "text", "text": "done"}]})
 "#;
     block_on(async {

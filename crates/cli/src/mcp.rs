@@ -134,7 +134,7 @@ impl Context {
     fn mcp_way(&self, name: &str) -> Result<Way, String> {
         let command = self.settings.list(&setting(name, "command"));
         let has_command = command.first().is_some_and(|it| !it.is_empty());
-        // What says nothing about the one is about the other, and somebody thinks that it holds.
+        // A setting for the other kind would do nothing, and somebody thinks that it holds.
         let refuse = |fields: &[&str], what: &str| {
             let mut set = fields.iter().filter(|it| self.settings.is_true(&setting(name, it)));
             set.next().map_or(Ok(()), |it| Err(format!("`{it}` is of no use to {what}")))

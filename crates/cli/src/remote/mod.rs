@@ -97,7 +97,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// As for [`Context::offers`].
+    /// As for [`Context::ask_servers`].
     pub(crate) fn unasked_servers(&self, sources: &SourceArgs) -> Result<Offers, Failure> {
         let (servers, mut offers) = self.skill_servers(sources)?;
         offers.silent.extend(servers.iter().map(|server| server.name.clone()));

@@ -111,7 +111,7 @@ fn label(stem: &str, told: &str) -> SkillName {
     let stem = stem.trim_matches('-');
     let stem = if stem.is_empty() { "server" } else { stem };
     let name = format!("{stem}-{}", &digest[..DIGITS]);
-    SkillName::new(&name).expect("letters, digits and single places between them")
+    SkillName::new(&name).expect("letters, digits and hyphens are safe")
 }
 
 #[cfg(test)]
@@ -125,6 +125,7 @@ mod tests {
             (host("https://User:pw@Example.com:8080/mcp?x"), "u", "example-com-8080-"),
             ("../..", "x", "server-"),
             ("äöü", "x", "server-"),
+            ("a..b__C", "x", "a--b--c-"),
             (&"a".repeat(99), "x", "aaaaaaaaaaaaaaaaaaaaaaaa-"),
         ] {
             let name = label(stem, way).to_string();

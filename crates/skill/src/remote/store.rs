@@ -4,6 +4,7 @@
 //! outside of every folder that is searched for skills. The user's own programs could write there, so whoever uses it
 //! has every file digested anew; nothing is believed because it was verified before.
 
+use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -139,16 +140,18 @@ impl RemoteStore {
     ///
     /// When something cannot be removed.
     pub fn remove_unused(&self, age: Duration, trust: &TrustStore) -> Result<usize, StoreError> {
-        let is_trusted = |skill: &RemoteSkill| trust.remote_state(skill) == TrustState::Trusted;
+        let servers = trust.remote_skills().filter_map(|(name, ..)| SkillName::new(name).ok());
+        let servers: BTreeMap<PathBuf, SkillName> =
+            servers.map(|server| (self.root.join(server.folder()), server)).collect();
         let mut removed = 0;
         for folder in inside(&self.root) {
-            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let server = SkillName::new(&name).ok();
+            let server = servers.get(&folder);
             for home in inside(&folder) {
-                let skill = server.as_ref().and_then(|server| self.skill_at(&home, server));
+                let skill = server.and_then(|server| self.skill_at(&home, server));
+                let state = skill.map(|skill| trust.remote_state(&skill));
                 let unfinished = is_hidden(&home);
                 let most = if unfinished { UNFINISHED.min(age) } else { age };
-                if !skill.as_ref().is_some_and(is_trusted) && is_older(&home, most) {
+                if state != Some(TrustState::Trusted) && is_older(&home, most) {
                     remove(&home).map_err(|source| failed(&home, source))?;
                     removed += usize::from(!unfinished);
                 }

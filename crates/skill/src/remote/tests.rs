@@ -367,28 +367,33 @@ fn files_that_changed_are_missing_or_are_more_are_told_apart() {
 fn what_nobody_trusts_goes_after_its_time_and_what_was_not_finished_too() {
     let folder = tempfile::tempdir().unwrap();
     let store = RemoteStore::new(folder.path().to_owned());
+    // Its folder is not called so: case does not count everywhere.
+    let one = server("One");
+    let home = folder.path().join(one.folder());
     let keep = |text: &str| {
-        let skill = read(URI, &fields(), &[file(URI, text)]).unwrap();
+        let (fields, files) = (fields(), [file(URI, text)]);
+        let offer = Offer { uri: URI, frontmatter: &fields, files: Some(&files) };
+        let skill = RemoteSkill::read(&one, &offer).unwrap();
         store.put(&skill, &[text.as_bytes().to_vec()]).unwrap();
         skill
     };
     let (old, new) = (keep(TEXT), keep(&format!("{TEXT}And again.\n")));
     let mut trust = TrustStore::default();
     trust.trust_remote(&new);
-    let unfinished = folder.path().join("one/.tmp1");
+    let unfinished = home.join(".tmp1");
     fs::create_dir_all(unfinished.join("ship")).unwrap();
     let days = |count: u64| Duration::from_hours(24 * count);
     assert_eq!(store.remove_unused(days(1), &trust).unwrap(), 0);
     assert!(unfinished.exists() && store.folder(&old).unwrap().is_some());
 
-    for home in fs::read_dir(folder.path().join("one")).unwrap() {
+    for kept in fs::read_dir(&home).unwrap() {
         let past = SystemTime::now() - days(2);
-        fs::File::open(home.unwrap().path()).unwrap().set_modified(past).unwrap();
+        fs::File::open(kept.unwrap().path()).unwrap().set_modified(past).unwrap();
     }
     assert_eq!(store.remove_unused(days(3), &trust).unwrap(), 0);
     assert!(!unfinished.exists(), "who wrote it is gone");
     assert_eq!(store.remove_unused(days(1), &trust).unwrap(), 1);
-    assert_eq!(store.skills(&server("one")), [new]);
+    assert_eq!(store.skills(&one), [new]);
     assert_eq!(store.remove_unused(days(1), &TrustStore::default()).unwrap(), 1);
-    assert!(!folder.path().join("one").exists());
+    assert!(!home.exists());
 }

@@ -26,7 +26,7 @@ pub(crate) struct McpStartArgs {
 
 /// How many skills there are.
 const SIZES: [usize; 3] = [0, 100, 1_000];
-/// Rounds, the first of which is not counted.
+/// Rounds that are counted; one before them is not.
 const ROUNDS: usize = 31;
 const QUICK_ROUNDS: usize = 9;
 

@@ -32,7 +32,7 @@ pub(crate) struct StartArgs {
 
 /// How many skills there are.
 const SIZES: [usize; 4] = [0, 18, 100, 1_000];
-/// Rounds, the first of which is not counted.
+/// Rounds that are counted; one before them is not.
 const ROUNDS: usize = 31;
 const QUICK_ROUNDS: usize = 9;
 /// Rounds with a peer.

@@ -236,6 +236,19 @@ fn what_is_too_large_is_refused() {
 }
 
 #[test]
+fn whoever_is_refused_before_the_body_is_told_that_the_connection_ends() {
+    let (_env, served) = served();
+    let kept = ("Connection", "keep-alive");
+    for wrong in [("Authorization", "Bearer nobody"), ("Host", "evil.example"), (":path", "/other")]
+    {
+        let head = served.head("POST", &[kept, wrong]);
+        let reply = served.raw(format!("{head}Content-Length: 2\r\n\r\n").as_bytes());
+        assert!(matches!(reply.status, 401 | 403 | 404), "{reply}");
+        assert!(reply.to_string().contains("connection: close"), "{wrong:?}: {reply}");
+    }
+}
+
+#[test]
 fn a_session_is_known_only_with_its_token() {
     let env = environment();
     let other = "ffffffffffffffffffffffffffffffff";

@@ -89,15 +89,15 @@ impl<S: ServerHandler> Front<S> {
     pub(super) async fn answer(&self, request: Request<Incoming>, admit: impl FnOnce()) -> Answer {
         let (mut parts, body) = request.into_parts();
         let Some(token) = self.tokens.presented(&parts.headers) else {
-            return self.answer_stranger(&parts).await;
+            return unread(self.answer_stranger(&parts).await, &body);
         };
         admit();
         if parts.uri.path() != PATH {
-            return plain(StatusCode::NOT_FOUND, "Not found");
+            return unread(plain(StatusCode::NOT_FOUND, "Not found"), &body);
         }
         let house = &self.houses[token];
         if let Some(refusal) = house.judged(&parts).await {
-            return refusal;
+            return unread(refusal, &body);
         }
         parts.headers.remove(AUTHORIZATION);
         let origin = parts.headers.get(ORIGIN).cloned();
@@ -106,11 +106,14 @@ impl<S: ServerHandler> Front<S> {
                 Ok(body) => house.post(parts, body).await,
                 Err(answer) => *answer,
             },
-            Method::GET | Method::DELETE => house.passing.handle(whole(parts, Bytes::new())).await,
+            Method::GET | Method::DELETE => {
+                let answer = house.passing.handle(whole(parts, Bytes::new())).await;
+                unread(answer, &body)
+            }
             _ => {
                 let mut answer = plain(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
                 answer.headers_mut().insert(ALLOW, HeaderValue::from_static(METHODS));
-                answer
+                unread(answer, &body)
             }
         };
         pages::shown(answer, origin)
@@ -174,7 +177,7 @@ async fn read(body: Incoming) -> Result<Bytes, Box<Answer>> {
     let is_too_large = body.size_hint().lower() > MAX_MESSAGE as u64;
     let reading = timeout(BODY_TIME, Limited::new(body, MAX_MESSAGE).collect());
     let read = if is_too_large { None } else { Some(reading.await) };
-    let mut answer = match read {
+    let answer = match read {
         Some(Ok(Ok(body))) => return Ok(body.to_bytes()),
         Some(Ok(Err(error))) if !error.is::<LengthLimitError>() => {
             plain(StatusCode::BAD_REQUEST, "The message did not come whole")
@@ -185,9 +188,19 @@ async fn read(body: Incoming) -> Result<Bytes, Box<Answer>> {
         }
         Some(Err(_)) => plain(StatusCode::REQUEST_TIMEOUT, "The message did not come in time"),
     };
-    // What is left of the body is not waited for.
+    Err(Box::new(closing(answer)))
+}
+
+/// An answer to a request whose body is not read.
+fn unread(answer: Answer, body: &Incoming) -> Answer {
+    if body.is_end_stream() { answer } else { closing(answer) }
+}
+
+/// The last answer of a connection. What is left of a body is not waited for, and a client that was not told would send
+/// its next request where nobody hears it.
+fn closing(mut answer: Answer) -> Answer {
     answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-    Err(Box::new(answer))
+    answer
 }
 
 fn whole(parts: Parts, body: Bytes) -> Request<Full<Bytes>> {

@@ -19,6 +19,9 @@ use crate::output::style;
 use crate::remote::Offers;
 use crate::roots::Roots;
 
+/// How long nothing is watched: whoever starts us waits for a first answer, and looking at every folder would take its
+/// part of processor and disk. What changes meanwhile is noticed all the same.
+const HEAD_START: Duration = Duration::from_millis(50);
 /// How long folders are waited for before other things are looked at.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -76,7 +79,10 @@ impl Skills {
             thread::spawn(move || skills.ask(&sources, &changed));
         }
         let (skills, sources) = (Arc::clone(self), sources.clone());
-        thread::spawn(move || skills.keep_watching(&sources, &changed, &is_over));
+        thread::spawn(move || {
+            thread::sleep(HEAD_START);
+            skills.keep_watching(&sources, &changed, &is_over);
+        });
         watching
     }
 

@@ -221,21 +221,22 @@ fn targets(roots: &[PathBuf]) -> Vec<Target> {
 fn linked(root: &Path) -> Vec<Target> {
     let is_skill = |folder: &Path| folder.join("SKILL.md").is_file();
     let mut targets = Vec::new();
-    for link in folders_in(root).into_iter().filter(|it| it.is_symlink()).take(MAX_LINKS) {
+    let links = entries(root).filter(|it| it.file_type().is_ok_and(|kind| kind.is_symlink()));
+    let links = links.map(|it| it.path()).filter(|it| it.is_dir());
+    for link in links.take(MAX_LINKS) {
         if is_skill(&link) {
             targets.push(Target::place(&link, RecursiveMode::Recursive));
             continue;
         }
-        let skills = folders_in(&link).into_iter().filter(|it| is_skill(it)).take(MAX_LINKS);
+        let skills = entries(&link).map(|it| it.path()).filter(|it| is_skill(it)).take(MAX_LINKS);
         targets.extend(skills.map(|skill| Target::place(&skill, RecursiveMode::Recursive)));
         targets.push(Target::place(&link, RecursiveMode::NonRecursive));
     }
     targets
 }
 
-fn folders_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
+fn entries(folder: &Path) -> impl Iterator<Item = fs::DirEntry> {
+    fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok)
 }
 
 #[cfg(test)]

@@ -102,6 +102,9 @@ fn what_comes_from_another_server_says_so_wherever_a_client_reads_of_it() {
     );
     let trusted = env.run(["skills", "trust", "ship", "--yes"]);
     assert_eq!(trusted.code, 0, "{trusted}");
+    // What was fetched before is there at once, and its server need not be waited for.
+    let fetched = env.run(["read", "skill://ship/SKILL.md"]);
+    assert_eq!(fetched.code, 0, "{fetched}");
     let (mut client, told) = Client::start(&env, "", &json!({}));
     let said = "(from the server other) Ships things.";
     assert!(told["instructions"].as_str().unwrap().contains(said), "{told}");

@@ -292,6 +292,17 @@ mod tests {
     }
 
     #[test]
+    fn a_group_goes_with_those_below_it_and_only_what_went_is_counted() {
+        // A group is a folder, and one without processes goes like any other.
+        let folder = tempfile::tempdir().unwrap();
+        let group = folder.path().join("group");
+        fs::create_dir_all(group.join("below/deeper")).unwrap();
+        fs::create_dir_all(group.join("beside")).unwrap();
+        assert_eq!(remove_tree(&group), 4);
+        assert_eq!((group.exists(), remove_tree(&group)), (false, 0));
+    }
+
+    #[test]
     fn only_groups_of_makers_that_are_gone_are_left_over() {
         let own = Maker::of(std::process::id()).unwrap();
         let gone = Maker { process: u32::MAX, ..own };

@@ -23,6 +23,8 @@ use metier_skill::problem::Problem;
 use metier_skill::remote::{Offer, OfferedFile, RemoteFault, RemoteSkill, RemoteStore};
 use metier_workspace::{Tree, TreeKind};
 
+pub(crate) use peers::{command, is_address};
+
 use crate::args::SourceArgs;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -44,8 +46,6 @@ pub(crate) struct Offers {
     /// What cannot be used, and why.
     pub problems: Vec<Problem>,
     skills: Vec<RemoteSkill>,
-    /// The places of these skills.
-    places: HashSet<String>,
     /// Servers that told nothing, or were not asked.
     silent: Vec<SkillName>,
 }
@@ -151,12 +151,13 @@ impl Offers {
     }
 
     fn take(&mut self, server: &SkillName, listed: fetch::Listed) {
+        let mut places = HashSet::new();
         for (uri, what) in listed.problems {
             self.refuse(server, uri.as_deref().unwrap_or_default(), &what);
         }
         for told in &listed.skills {
             match read(server, told) {
-                Ok(skill) if self.places.insert(skill.place()) => self.skills.push(skill),
+                Ok(skill) if places.insert(skill.place()) => self.skills.push(skill),
                 Ok(_) => self.refuse(server, &told.uri, "it is listed twice"),
                 Err(fault) => self.refuse(server, &told.uri, &fault.to_string()),
             }

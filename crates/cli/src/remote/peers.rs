@@ -58,10 +58,7 @@ impl Context {
             let way = Way::Http { url: text.to_owned(), headers: Vec::new() };
             return Ok(named(host(text), text, way));
         }
-        let mut arguments = words::split(text).map_err(|why| {
-            Failure::usage(format!("`{text}` is no command: {why}"))
-                .hint("write `--mcp \"PROGRAM ARGUMENT…\"`, or an address")
-        })?;
+        let mut arguments = command(text)?;
         let program = arguments[0].clone();
         let folder = &self.environment.folder;
         let mut told = text.to_owned();
@@ -86,7 +83,20 @@ impl Offers {
     }
 }
 
-fn is_address(text: &str) -> bool {
+/// The words of a command that a flag names, of which there is one at least.
+///
+/// # Errors
+///
+/// When it is none.
+pub(crate) fn command(text: &str) -> Result<Vec<String>, Failure> {
+    words::split(text).map_err(|why| {
+        Failure::usage(format!("`{text}` is no command: {why}"))
+            .hint("write `--mcp \"PROGRAM ARGUMENT…\"`, or an address")
+    })
+}
+
+/// Whether a flag names an address.
+pub(crate) fn is_address(text: &str) -> bool {
     let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
     scheme.is_some_and(|it| it == "https" || it == "http")
 }

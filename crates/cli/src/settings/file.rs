@@ -1,5 +1,6 @@
 //! One configuration file: TOML to a flat list of settings with their lines.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -178,6 +179,9 @@ pub(crate) fn server_label(label: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
+/// A text with nothing in it.
+static NOTHING: DeValue<'static> = DeValue::String(Cow::Borrowed(""));
+
 fn flatten<'a>(
     table: &'a DeTable<'_>,
     prefix: &str,
@@ -191,8 +195,8 @@ fn flatten<'a>(
         };
         match value.get_ref() {
             // A server of which nothing is said is one that lacks its command.
-            empty @ DeValue::Table(inner) if inner.is_empty() && prefix == "mcp.servers" => {
-                leaves.push((format!("{name}.command"), empty, key.span().start));
+            DeValue::Table(inner) if inner.is_empty() && prefix == "mcp.servers" => {
+                leaves.push((format!("{name}.command"), &NOTHING, key.span().start));
             }
             DeValue::Table(inner) => flatten(inner, &name, leaves),
             leaf => leaves.push((name, leaf, key.span().start)),
@@ -217,9 +221,6 @@ fn convert(kind: Kind, value: &DeValue<'_>) -> Option<Value> {
         }
         (Kind::Globs, value) => convert(Kind::List, value).filter(is_readable),
         (Kind::Words, DeValue::String(word)) => Some(Value::List(vec![word.to_string()])),
-        (Kind::Words, DeValue::Table(nothing)) if nothing.is_empty() => {
-            Some(Value::List(Vec::new()))
-        }
         (Kind::Words, value) => convert(Kind::List, value),
         (Kind::Choice(choice), value) => {
             text(value).filter(|word| choice.words.contains(&word.as_str())).map(Value::Text)

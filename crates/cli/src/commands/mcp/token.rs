@@ -38,10 +38,11 @@ pub(super) fn print(context: &Context) -> Result<u8, Failure> {
 pub(super) fn tokens(arguments: &HttpArgs, context: &Context) -> Result<(Tokens, String), Failure> {
     let (text, place) = found(arguments.token_file.as_deref(), context)?;
     let tokens = parse(&text, &place)?;
-    Ok((
-        tokens,
-        if place == VARIABLE { format!("the value of {VARIABLE}") } else { format!("in {place}") },
-    ))
+    let place = match place.as_str() {
+        VARIABLE => format!("the value of {VARIABLE}"),
+        file => format!("in {file}"),
+    };
+    Ok((tokens, place))
 }
 
 /// The text with tokens, and where it is from: the file that is named, else the variable, else the file that is made.

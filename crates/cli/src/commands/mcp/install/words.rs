@@ -8,6 +8,7 @@ use std::path::Path;
 use crate::args::SourceArgs;
 use crate::environment::Environment;
 use crate::failure::Failure;
+use crate::remote::{command, is_address};
 use crate::roots::{DEFAULT_AGENT, real};
 
 /// The sources as arguments.
@@ -70,7 +71,7 @@ fn whole(folder: &Path, environment: &Environment) -> Result<String, Failure> {
 /// Whether a server can be named in a file: it is found from everywhere, and has no secret.
 fn check(server: &str) -> Result<(), Failure> {
     let server = server.trim();
-    if server.starts_with("http://") || server.starts_with("https://") {
+    if is_address(server) {
         let authority = server.split('/').nth(2).unwrap_or_default();
         if authority.contains('@') || server.contains('?') {
             return Err(Failure::usage("an address with a secret in it is not written down")
@@ -78,11 +79,41 @@ fn check(server: &str) -> Result<(), Failure> {
         }
         return Ok(());
     }
-    let program = server.trim_start_matches(['"', '\'']).split_whitespace().next();
-    let program = program.unwrap_or_default();
-    if program.contains('/') && !program.starts_with(['/', '~']) {
+    let words = command(server)?;
+    if words[0].contains('/') && !words[0].starts_with(['/', '~']) {
         return Err(Failure::usage(format!("`{server}` is found from this folder only"))
             .hint("write the whole path of the program"));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_is_written_down_is_found_from_everywhere_and_has_no_secret() {
+        let cases = [
+            ("npx some-server", "fine"),
+            ("'/opt/my server/run' --fast", "fine"),
+            ("~/bin/server", "fine"),
+            ("https://example.org/mcp", "fine"),
+            (
+                "HTTPS://me:secret@example.org/mcp",
+                "an address with a secret in it is not written down",
+            ),
+            (
+                "http://example.org/mcp?key=secret",
+                "an address with a secret in it is not written down",
+            ),
+            ("./server", "`./server` is found from this folder only"),
+            ("'bin/my server'", "`'bin/my server'` is found from this folder only"),
+            ("'npx some-server", "`'npx some-server` is no command: a quote is not closed"),
+        ];
+        for (server, said) in cases {
+            let found =
+                check(server).map_or_else(|failure| failure.to_string(), |()| "fine".to_owned());
+            assert_eq!(found, said, "{server}");
+        }
+    }
 }

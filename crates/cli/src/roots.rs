@@ -94,7 +94,8 @@ impl Roots {
             );
         }
         for folder in &sources.skills_dirs {
-            let path = environment.folder.join(folder);
+            // By its components, so that `.` is no part of what people are shown.
+            let path = environment.folder.join(folder).components().collect();
             roots.roots.push(Root { absence: Absence::Reported, ..root(Source::Flag, path) });
         }
         roots

@@ -90,6 +90,15 @@ fn the_last_skills_dir_wins() {
 }
 
 #[test]
+fn a_folder_named_by_a_point_is_shown_by_its_own_name() {
+    let env = environment();
+    put(&env, "one", "same");
+    let told = run(&env, "skills explain same --no-default-sources --skills-dir ./../one/.");
+    assert!(told.stdout.contains("/../one/same/SKILL.md (flag)"), "{told}");
+    assert!(!told.stdout.contains("/./"), "{told}");
+}
+
+#[test]
 fn no_default_sources_leaves_only_what_is_named() {
     let env = environment();
     for place in PLACES {

@@ -184,11 +184,13 @@ pub enum SessionError {
 }
 
 impl SessionError {
-    pub(crate) fn not_found(key: &SessionKey) -> Self {
+    /// There is no session of this name.
+    pub fn not_found(key: &SessionKey) -> Self {
         Self::NotFound { session: shown(key.session()) }
     }
 
-    pub(crate) fn gone(key: &SessionKey) -> Self {
+    /// The session of this name is another one by now.
+    pub fn gone(key: &SessionKey) -> Self {
         Self::Gone { session: shown(key.session()) }
     }
 

@@ -2,14 +2,15 @@
 //!
 //! The JSON of an event is what stores keep and what an export has a line of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::{Content, Delta, EventId, Usage};
+use crate::usage::Note;
+use crate::{Content, Delta, EventId, SessionError, Usage, prepare};
 
 /// Fields that this version does not know, kept as they are.
 pub type Extra = Map<String, Value>;
@@ -93,6 +94,13 @@ pub enum BreakCause {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewEvent(Event);
 
+impl Event {
+    /// Digests of all trees that it names. Requests are made of them, so they must be kept as long as it is.
+    pub fn trees(&self) -> BTreeSet<String> {
+        Note::of(self).digests
+    }
+}
+
 impl NewEvent {
     /// An event of now, which changes nothing in the state.
     pub fn new(author: &str, content: Content) -> Self {
@@ -149,6 +157,16 @@ impl NewEvent {
     #[must_use]
     pub fn preview(&self, seq: u64) -> Event {
         self.clone().at(seq)
+    }
+
+    /// Judges events that are to be appended after that with the number `last`, and numbers them. Every
+    /// store does this before it keeps anything.
+    ///
+    /// # Errors
+    ///
+    /// When there are too many, or one of them is too large or would not be the same when it is read again.
+    pub fn number(last: u64, events: Vec<Self>) -> Result<Vec<Event>, SessionError> {
+        Ok(prepare::events(last, events)?.into_iter().map(|it| it.event).collect())
     }
 
     /// Its id, which it keeps.

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, btree_map};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::Event;
 use crate::error::shown;
+use crate::{Event, SessionError, prepare};
 
 /// Longest name in bytes: a prefix, an agent and a skill.
 const MAX_NAME_BYTES: usize = 1024;
@@ -164,6 +164,15 @@ impl State {
     /// Bytes of all names and values.
     pub fn bytes(&self) -> usize {
         self.0.iter().map(|(name, value)| name.len() + value.len()).sum()
+    }
+
+    /// Judges whether a store may keep it.
+    ///
+    /// # Errors
+    ///
+    /// When it is too large.
+    pub fn judge(&self) -> Result<(), SessionError> {
+        prepare::state(self.bytes())
     }
 
     /// Puts in what a store has kept.

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// A place for sessions. [`MemoryStore`](crate::MemoryStore) and
-/// [`SqliteStore`](crate::SqliteStore) implement it.
+/// [`SqliteStore`](crate::SqliteStore) implement it, and so may a program that keeps sessions elsewhere.
 ///
 /// What a store must uphold:
 ///
@@ -27,6 +27,11 @@ use crate::{
 ///
 /// Waits for the store itself are bounded. What a caller gave up waiting for, by dropping the
 /// future, is done whole or not at all.
+///
+/// What every store does alike is here to be used: [`NewEvent::number`] judges events and numbers them,
+/// [`Opening::judge`] and [`State::judge`] judge the rest, [`Session::begun`] and [`Session::count`] keep
+/// the summary of a session, [`Listing::of`] cuts pages, [`UsageReport::of`] sums up and [`Event::trees`]
+/// names digests. `examples/` has a store that is made of them.
 #[async_trait]
 pub trait SessionStore: fmt::Debug + Send + Sync {
     /// The session of this name, which is begun if there is none.
@@ -195,13 +200,13 @@ pub struct Listing {
 }
 
 impl Session {
-    /// A session without events.
-    pub(crate) fn begun(at: SessionRef, time: u64) -> Self {
+    /// A session without events, begun at a time in milliseconds since 1970.
+    pub fn begun(at: SessionRef, time: u64) -> Self {
         Self { at, created: time, updated: time, seq: 0, turns: 0, title: None }
     }
 
-    /// Counts events that are appended.
-    pub(crate) fn count<'a>(&mut self, events: impl IntoIterator<Item = &'a Event>, time: u64) {
+    /// Counts events that are appended at a time in milliseconds since 1970.
+    pub fn count<'a>(&mut self, events: impl IntoIterator<Item = &'a Event>, time: u64) {
         for event in events {
             self.seq = event.seq;
             if let Content::User(message) = &event.content {
@@ -217,6 +222,17 @@ impl Session {
     }
 }
 
+impl Opening {
+    /// Judges whether a store may keep it: its size, and that it can be read again.
+    ///
+    /// # Errors
+    ///
+    /// When it is too large, or would not be the same when it is read again.
+    pub fn judge(&self) -> Result<(), SessionError> {
+        crate::prepare::opening(self).map(drop)
+    }
+}
+
 impl SessionFilter {
     pub(crate) fn takes(&self, session: &Session) -> bool {
         let is = |wanted: &Option<String>, id| wanted.as_deref().is_none_or(|wanted| wanted == id);
@@ -227,6 +243,22 @@ impl SessionFilter {
 }
 
 impl Listing {
+    /// A page of those of all sessions, in any order, that a filter takes.
+    pub fn of<'a>(
+        sessions: impl IntoIterator<Item = &'a Session>,
+        filter: &SessionFilter,
+        page: Page,
+    ) -> Self {
+        let limit = page.limit.min(crate::MAX_PAGE);
+        let mut taken: Vec<&Session> = sessions
+            .into_iter()
+            .filter(|session| filter.takes(session))
+            .filter(|session| page.after.is_none_or(|after| session.cursor() < after))
+            .collect();
+        taken.sort_by_key(|session| std::cmp::Reverse(session.cursor()));
+        Self::cut(taken.into_iter().take(limit + 1).cloned().collect(), limit)
+    }
+
     /// A page that was cut from sessions in their order, one more than it may have.
     pub(crate) fn cut(mut sessions: Vec<Session>, limit: usize) -> Self {
         let has_more = sessions.len() > limit;

@@ -8,7 +8,7 @@ use std::mem;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BreakCause, Event, Extra, SessionKey};
+use crate::{BreakCause, Content, Event, Extra, SessionKey, SessionRef};
 
 /// What a model was paid for one reply.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -129,6 +129,28 @@ impl UsageFilter {
 
     fn takes_time(&self, time: u64) -> bool {
         self.since.is_none_or(|since| since <= time) && self.until.is_none_or(|until| time < until)
+    }
+}
+
+impl UsageReport {
+    /// Sums up sessions, each with all of its events in their order.
+    pub fn of<'a, E: IntoIterator<Item = &'a Event>>(
+        sessions: impl IntoIterator<Item = (&'a SessionRef, E)>,
+        filter: &UsageFilter,
+    ) -> Self {
+        let mut tally = Tally::new(filter);
+        for (at, events) in sessions.into_iter().filter(|(at, _)| filter.takes(&at.key)) {
+            for event in events {
+                tally.take(Noted {
+                    key: &at.key,
+                    generation: at.generation,
+                    time: event.time,
+                    is_user: matches!(event.content, Content::User(_)),
+                    note: Note::of(event),
+                });
+            }
+        }
+        tally.finish()
     }
 }
 

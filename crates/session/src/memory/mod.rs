@@ -9,7 +9,6 @@ use async_trait::async_trait;
 
 use crate::bounds::{MAX_PAGE, MAX_PAGE_BYTES};
 use crate::event::now;
-use crate::usage::{Note, Noted, Tally};
 use crate::{
     Decision, Event, Listing, NewEvent, Opening, Page, Session, SessionError, SessionFilter,
     SessionKey, SessionRef, SessionStore, State, UsageFilter, UsageReport, prepare, replay,
@@ -161,15 +160,8 @@ impl SessionStore for MemoryStore {
     }
 
     async fn list(&self, filter: &SessionFilter, page: Page) -> Result<Listing, SessionError> {
-        let limit = page.limit.min(MAX_PAGE);
         let held = self.held();
-        let sessions = held.sessions.values().map(|entry| &entry.session);
-        let mut sessions: Vec<_> = sessions
-            .filter(|session| filter.takes(session))
-            .filter(|session| page.after.is_none_or(|after| session.cursor() < after))
-            .collect();
-        sessions.sort_by_key(|session| std::cmp::Reverse(session.cursor()));
-        Ok(Listing::cut(sessions.into_iter().take(limit + 1).cloned().collect(), limit))
+        Ok(Listing::of(held.sessions.values().map(|entry| &entry.session), filter, page))
     }
 
     async fn delete(&self, key: &SessionKey) -> Result<SessionRef, SessionError> {
@@ -181,25 +173,16 @@ impl SessionStore for MemoryStore {
 
     async fn usage(&self, filter: &UsageFilter) -> Result<UsageReport, SessionError> {
         let held = self.held();
-        let mut tally = Tally::new(filter);
-        for (key, entry) in held.sessions.iter().filter(|(key, _)| filter.takes(key)) {
-            for (event, _) in &entry.events {
-                tally.take(Noted {
-                    key,
-                    generation: entry.session.at.generation,
-                    time: event.time,
-                    is_user: matches!(event.content, crate::Content::User(_)),
-                    note: Note::of(event),
-                });
-            }
-        }
-        Ok(tally.finish())
+        let sessions = held.sessions.values();
+        let sessions =
+            sessions.map(|it| (&it.session.at, it.events.iter().map(|(event, _)| event)));
+        Ok(UsageReport::of(sessions, filter))
     }
 
     async fn digests(&self) -> Result<BTreeSet<String>, SessionError> {
         let held = self.held();
         let events = held.sessions.values().flat_map(|entry| &entry.events);
-        Ok(events.flat_map(|(event, _)| Note::of(event).digests).collect())
+        Ok(events.flat_map(|(event, _)| event.trees()).collect())
     }
 }
 

@@ -2,7 +2,67 @@
 //! it made is collected and kept.
 //!
 //! [`Runner::run`] is the only way a command of a skill is run, whoever asks; an
-//! [`Interactive`] session is such a run that is talked to.
+//! [`Interactive`] session is such a run that is talked to. An [`executor`] confines the command; programs may bring
+//! [their own](executor::CustomExecutor). What a run was asked to keep is an [`artifact`].
+//!
+//! ```standalone_crate
+//! use metier_sandbox::Cancel;
+//! use metier_workspace::request::OutputSpec;
+//! use metier_workspace::{
+//!     Manner, RunOrder, RunRequest, RunSettings, Runner, SessionKey, Tree, TreeEntry, TreeKind,
+//! };
+//! use sha2::{Digest, Sha256};
+//!
+//! #[tokio::main(flavor = "current_thread")]
+//! async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//!     let state = tempfile::tempdir()?;
+//!     let runner = Runner::sandboxed(&state.path().join("state"))?;
+//!
+//!     // A skill is a folder with files that are known by their digests. `metier_agent::library::read_tree` lists one.
+//!     let folder = state.path().join("greet");
+//!     std::fs::create_dir(&folder)?;
+//!     let script = "echo hello > $OUTPUT_DIR/greeting.txt\necho done\n";
+//!     std::fs::write(folder.join("greet.sh"), script)?;
+//!     let kind = TreeKind::File { sha256: Sha256::digest(script).into(), executable: false };
+//!     let entries = vec![TreeEntry { path: "greet.sh".to_owned(), kind }];
+//!     let tree = Tree { name: "greet".to_owned(), folder, digest: "v1".to_owned(), entries };
+//!
+//!     let order = RunOrder {
+//!         key: SessionKey {
+//!             app: "docs".to_owned(),
+//!             user: "ada".to_owned(),
+//!             session: "first".to_owned(),
+//!             generation: 0,
+//!         },
+//!         request: RunRequest {
+//!             skill: "greet".to_owned(),
+//!             command: "sh greet.sh".to_owned(),
+//!             outputs: Some(OutputSpec {
+//!                 globs: vec!["out/**".to_owned()],
+//!                 inline: true,
+//!                 save: true,
+//!                 ..OutputSpec::default()
+//!             }),
+//!             ..RunRequest::default()
+//!         },
+//!         trees: vec![tree],
+//!         settings: RunSettings::default(),
+//!         manner: Manner::Shell,
+//!         outside: None,
+//!     };
+//!     let output = runner.run(order, Box::new(|_stream, _bytes| {}), Cancel::new()?).await?;
+//!     assert_eq!((output.exit_code, output.stdout.as_str()), (Some(0), "done\n"));
+//!     assert_eq!(output.output_files[0].content.as_deref(), Some("hello\n"));
+//!     assert_eq!(output.artifact_files[0].reference, "artifact://out/greeting.txt@0");
+//!     assert_eq!(output.confinement.network, "none");
+//!     Ok(())
+//! }
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     metier_sandbox::helper(); // First of all: to confine a command, the sandbox starts this program again.
+//!     run()
+//! }
+//! ```
 
 pub mod artifact;
 mod clean;
@@ -33,5 +93,5 @@ pub use interactive::Interactive;
 pub use layout::{SessionKey, Workspace, Workspaces};
 pub use manner::Manner;
 pub use request::{RunOutput, RunRequest};
-pub use run::{RunError, RunOrder, RunSettings, Runner};
+pub use run::{OpenError, RunError, RunOrder, RunSettings, Runner};
 pub use stage::{Tree, TreeEntry, TreeKind};

@@ -231,3 +231,19 @@ pub struct Confinement {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_promised: Vec<&'static str>,
 }
+
+impl Confinement {
+    /// Nothing could be read, written or reached, for [executors of a program's own](crate::executor::CustomExecutor),
+    /// which fill in what could.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self {
+            executor: "",
+            level: None,
+            readable: Vec::new(),
+            writable: Vec::new(),
+            network: "none".to_owned(),
+            not_promised: Vec::new(),
+        }
+    }
+}

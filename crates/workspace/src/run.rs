@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -12,12 +12,13 @@ use rustix::fs::OFlags;
 use thiserror::Error;
 use tracing::field::Empty;
 
-use crate::artifact::{ArtifactError, ArtifactStore, Owner};
+use crate::artifact::{ArtifactError, ArtifactStore, DirectoryStore, Owner};
 use crate::collect::{Collected, Collector, PatternError, Ran};
 use crate::encode::file_name;
 use crate::environment::{Surroundings, VariableError};
 use crate::executor::{
-    ExecuteError, Executed, Execution, Executor, Live, Network, StagedTree, Watch,
+    ExecuteError, Executed, Execution, Executor, Firmness, Live, LocalExecutor, Network,
+    StagedTree, Watch,
 };
 use crate::grant::{Asked, BeyondError};
 use crate::input::{BroughtIn, InputError, Intake};
@@ -159,10 +160,43 @@ pub struct RunOrder {
     pub outside: Option<PathBuf>,
 }
 
+/// Why the folder of a runner cannot be used.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The folders of workspaces cannot be made.
+    #[error("the folder of workspaces cannot be made: {0}")]
+    Workspaces(#[source] io::Error),
+    /// The folder of artifacts cannot be opened.
+    #[error(transparent)]
+    Artifacts(#[from] ArtifactError),
+}
+
 impl Runner {
-    /// Runs a command of a skill in the workspace of a session.
+    /// A runner that confines commands with the kernel and keeps everything below one folder: `workspaces`,
+    /// `content` and `artifacts`. Where the kernel does not let it confine them, nothing runs.
     ///
-    /// A command that fails is a result, not an error.
+    /// The program has to call `metier_sandbox::helper` before anything else in `main`.
+    ///
+    /// # Errors
+    ///
+    /// When a folder cannot be made or opened.
+    pub fn sandboxed(folder: &Path) -> Result<Self, OpenError> {
+        let (workspaces, content) = (folder.join("workspaces"), folder.join("content"));
+        let firmness = Firmness { require_full: false, degrade: false };
+        Ok(Self {
+            workspaces: Workspaces::open(&workspaces, &content).map_err(OpenError::Workspaces)?,
+            artifacts: Arc::new(DirectoryStore::open(&folder.join("artifacts"))?),
+            executor: LocalExecutor::Sandbox(firmness).into(),
+        })
+    }
+
+    /// Runs a command of a skill in the workspace of a session, and gives what it wrote and made.
+    ///
+    /// A command that fails, is cancelled or runs out of time is a result, not an error. `live` is told what it writes
+    /// while it does; the result has the beginning and the end, and files of the run have all of it. When the future is
+    /// dropped the command goes on to its end or its limit: whoever wants it to end uses `cancel`. The page of
+    /// [the crate](crate) has an example.
     ///
     /// # Errors
     ///

@@ -1,10 +1,13 @@
 //! Executors: who runs a command, and how firmly it is held.
 
 mod container;
+mod custom;
 mod local;
 
+use std::error::Error;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use metier_sandbox::{Cancel, Console, Ended, Limits, Size, SpawnError, Stream};
 use thiserror::Error;
@@ -19,6 +22,7 @@ use crate::request::Confinement;
 use crate::spans;
 
 pub use container::{ContainerError, ContainerExecutor, ContainerSettings, Pull};
+pub use custom::{CustomCommand, CustomExecutor, CustomOutcome, CustomRun, CustomWatch};
 pub use local::LocalExecutor;
 
 /// Where the workspace is for a program that sees a file system of its own.
@@ -31,6 +35,8 @@ pub enum Executor {
     Local(LocalExecutor),
     /// Containers.
     Container(ContainerExecutor),
+    /// One that the program brings itself.
+    Custom(Arc<dyn CustomExecutor>),
 }
 
 impl Executor {
@@ -40,6 +46,7 @@ impl Executor {
             Self::Local(LocalExecutor::Sandbox(_)) => "sandbox",
             Self::Local(LocalExecutor::Host) => "host",
             Self::Container(_) => "container",
+            Self::Custom(custom) => custom.name(),
         }
     }
 
@@ -50,12 +57,20 @@ impl Executor {
 
     /// Whether programs see the host's files under their own paths.
     pub fn sees_host(&self) -> bool {
-        matches!(self, Self::Local(LocalExecutor::Host))
+        match self {
+            Self::Local(LocalExecutor::Host) => true,
+            Self::Local(LocalExecutor::Sandbox(_)) | Self::Container(_) => false,
+            Self::Custom(custom) => custom.sees_host(),
+        }
     }
 
     /// Whether it can keep programs to a list of addresses.
     pub(crate) fn keeps_lists(&self) -> bool {
-        matches!(self, Self::Local(LocalExecutor::Sandbox(_)))
+        match self {
+            Self::Local(LocalExecutor::Sandbox(_)) => true,
+            Self::Local(LocalExecutor::Host) | Self::Container(_) => false,
+            Self::Custom(custom) => custom.keeps_lists(),
+        }
     }
 
     /// Runs a command. It is seen to its end even when nobody waits for that any more.
@@ -73,6 +88,9 @@ impl Executor {
             Self::Container(container) => tokio::spawn(
                 async move { container.execute(&execution, &mut watch).await }.instrument(inside),
             ),
+            Self::Custom(custom) => {
+                tokio::spawn(custom::execute(custom, execution, watch).instrument(inside))
+            }
         };
         let executed = executing.await.map_err(|error| std::io::Error::other(error).into());
         let executed = executed.flatten();
@@ -90,6 +108,12 @@ impl From<LocalExecutor> for Executor {
 impl From<ContainerExecutor> for Executor {
     fn from(container: ContainerExecutor) -> Self {
         Self::Container(container)
+    }
+}
+
+impl<E: CustomExecutor + 'static> From<Arc<E>> for Executor {
+    fn from(custom: Arc<E>) -> Self {
+        Self::Custom(custom)
     }
 }
 
@@ -212,6 +236,19 @@ pub enum ExecuteError {
         "the executor `{0}` runs neither plans nor commands outside of the workspace; use `host`"
     )]
     HostOnly(&'static str),
+    /// An executor of the program's own could not run it.
+    #[error("the executor `{executor}` could not run the command: {source}")]
+    Custom {
+        /// Its name.
+        executor: &'static str,
+        /// Why.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// An executor of the program's own did not end in time.
+    #[error(
+        "the executor `{0}` went on for a minute after the command was to end; nothing is known of it"
+    )]
+    Overdue(&'static str),
 }
 
 /// What the sandbox does when it cannot be as firm as it wants.

@@ -20,6 +20,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
+use crate::custom::Unconfined;
+
 /// Who runs commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Who {
@@ -27,9 +29,12 @@ pub(crate) enum Who {
     Host,
     Docker,
     Podman,
+    /// An executor of the program's own, which confines nothing.
+    Custom,
 }
 
 impl Who {
+    /// Those that this crate has.
     pub(crate) const ALL: [Self; 4] = [Self::Sandbox, Self::Host, Self::Docker, Self::Podman];
 
     /// Whether it is an engine for containers.
@@ -39,7 +44,7 @@ impl Who {
 
     /// Whether it confines what a program sees and reaches.
     pub(crate) fn confines(self) -> bool {
-        self != Self::Host
+        !matches!(self, Self::Host | Self::Custom)
     }
 
     /// Whether it can be had here.
@@ -55,7 +60,7 @@ impl Who {
     /// The variable that says where the engine listens.
     pub(crate) fn variable(self) -> Option<&'static str> {
         match self {
-            Self::Sandbox | Self::Host => None,
+            Self::Sandbox | Self::Host | Self::Custom => None,
             Self::Docker => Some("METIER_TEST_DOCKER"),
             Self::Podman => Some("METIER_TEST_PODMAN"),
         }
@@ -71,6 +76,7 @@ impl Who {
         match self {
             Self::Sandbox => LocalExecutor::Sandbox(firmness).into(),
             Self::Host => LocalExecutor::Host.into(),
+            Self::Custom => Arc::new(Unconfined).into(),
             Self::Docker | Self::Podman => self.container("metier-test/python:latest").into(),
         }
     }
@@ -93,6 +99,7 @@ impl fmt::Display for Who {
             Self::Host => "host",
             Self::Docker => "docker",
             Self::Podman => "podman",
+            Self::Custom => "custom",
         })
     }
 }

@@ -38,7 +38,7 @@ fn host_name(bench: &Bench) -> String {
 fn container(bench: &Bench) -> &ContainerExecutor {
     match &bench.runner.executor {
         Executor::Container(container) => container,
-        Executor::Local(_) => unreachable!("these tests are for containers"),
+        Executor::Local(_) | Executor::Custom(_) => unreachable!("these tests are for containers"),
     }
 }
 

@@ -5,6 +5,7 @@
 mod attack;
 mod bench;
 mod container;
+mod custom;
 mod examples;
 mod files;
 mod lesser;
@@ -39,12 +40,16 @@ fn main() {
     spans::want_all();
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
-    for who in Who::ALL {
+    for who in Who::ALL.into_iter().chain([Who::Custom]) {
         if !who.is_there() {
             trials.push(Trial::test(format!("{who}::is_there"), move || skip(who)));
             continue;
         }
-        let own: &[&[Promise]] = if who.is_engine() { &[container::PROMISES] } else { &[] };
+        let own: &[&[Promise]] = match who {
+            Who::Docker | Who::Podman => &[container::PROMISES],
+            Who::Custom => &[custom::PROMISES],
+            Who::Sandbox | Who::Host => &[],
+        };
         for (name, promise) in COMMON.iter().chain(own).copied().flatten() {
             trials.push(Trial::test(format!("{who}::{name}"), move || promise(&Bench::new(who))));
         }

@@ -62,7 +62,7 @@ impl Attack {
 
     fn cell(&self, who: Who) -> Cell {
         match who {
-            Who::Host => self.host,
+            Who::Host | Who::Custom => self.host,
             Who::Sandbox | Who::Docker | Who::Podman => Cell::Refused,
         }
     }

@@ -9,6 +9,45 @@
 //!   archives of them; [`install`] plans how to get the programs they need.
 //! - [`mod@reference`] judges in the words of the format's reference tool.
 //!
+//! From a folder to what a model is told, and to the skill that it asks for:
+//!
+//! ```
+//! use metier_skill::catalog::default_budget;
+//! use metier_skill::discover::Root;
+//! use metier_skill::library::{Choices, Entry, LibraryOptions, Machine, TrustPolicy, build};
+//! use metier_skill::search::SkillIndex;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # for (name, does) in [("csv-stats", "Sums up the columns of CSV files."), ("log-lens", "Finds errors in log files.")] {
+//! #     let skill = folder.path().join(name);
+//! #     std::fs::create_dir(&skill)?;
+//! #     std::fs::write(skill.join("SKILL.md"), format!("---\nname: {name}\ndescription: {does}\n---\n\nText.\n"))?;
+//! # }
+//! // A folder with `csv-stats/SKILL.md` and `log-lens/SKILL.md`.
+//! let roots = [Root::named(folder.path().to_owned())];
+//! let programs = ["/usr/bin".into(), "/bin".into()];
+//! let snapshot = build(&LibraryOptions {
+//!     roots: &roots,
+//!     bundled: &[],
+//!     remote: &[],
+//!     choices: &Choices::all(),
+//!     machine: &Machine::new("linux", &programs),
+//!     trust: TrustPolicy::All,
+//!     cache: None,
+//!     catalog_tokens: default_budget(None),
+//! });
+//! assert!(snapshot.problems.is_empty(), "whatever is wrong with a skill is here");
+//! assert_eq!(
+//!     snapshot.catalog.text,
+//!     "Available skills:\n- csv-stats: Sums up the columns of CSV files.\n- log-lens: Finds errors in log files.\n"
+//! );
+//!
+//! let index = SkillIndex::new(&snapshot, Entry::is_model_visible);
+//! let (best, _score) = index.search("why did the server fail, according to its logs", 3)[0];
+//! assert_eq!(best.name.as_str(), "log-lens");
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
 //! Everything is synchronous, prints nothing, and is given what it must know: no environment
 //! variable is read and no home directory is known here.
 

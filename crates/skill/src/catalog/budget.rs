@@ -56,6 +56,20 @@ pub struct CatalogReport {
 }
 
 /// Builds the catalog of some skills. They are sorted by name first.
+///
+/// Where the budget is too small for every description, all are cut at one length, then left out, then names are folded
+/// into groups; the report says how many skills are shown in which form.
+///
+/// ```
+/// use metier_skill::catalog::{CatalogItem, Format, HeaderTokens, build};
+///
+/// let description = "Sums up the columns of CSV files. Use when the user has a table and wants totals or means.";
+/// let tokens = HeaderTokens::of_parts("csv-stats", description);
+/// let item = CatalogItem { name: "csv-stats", description, location: "", tokens: &tokens };
+/// let catalog = build(&[item], 24, Format::Lines);
+/// assert_eq!((catalog.report.full, catalog.report.shortened), (0, 1));
+/// assert!(catalog.text.contains("- csv-stats: Sums up the columns"));
+/// ```
 pub fn build(items: &[CatalogItem<'_>], budget: usize, format: Format) -> Catalog {
     let mut report = CatalogReport { total: items.len(), ..CatalogReport::default() };
     if items.is_empty() {

@@ -36,7 +36,7 @@ impl HeaderTokens {
     }
 
     /// Counts a name and a description of one line.
-    pub(crate) fn of_parts(name: &str, description: &str) -> Self {
+    pub fn of_parts(name: &str, description: &str) -> Self {
         let of_name = count(name);
         let mut counts = Counts::default();
         let words = segments(description).map(|word| (word, count(word)));

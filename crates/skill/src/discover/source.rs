@@ -71,6 +71,21 @@ pub struct Root {
     pub project: Option<PathBuf>,
 }
 
+impl Root {
+    /// A folder that a person named: its skills are trusted, its links may lead anywhere, and that it is missing
+    /// is reported.
+    pub fn named(path: PathBuf) -> Self {
+        Self {
+            source: Source::Managed,
+            path,
+            links: Links::Anywhere,
+            absence: Absence::Reported,
+            plugin: None,
+            project: None,
+        }
+    }
+}
+
 /// Where symlinked folders of a root may lead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Links {

@@ -62,6 +62,26 @@ pub fn decode(bytes: &[u8]) -> (Cow<'_, str>, Option<Diagnostic>) {
 }
 
 /// Reads the text of a `SKILL.md`, or enough of it to hold the whole header.
+///
+/// It never fails: what is wrong is in the diagnostics, each with its place in the text, and a header that YAML
+/// refuses is read as it was meant where that is clear.
+///
+/// ```
+/// use metier_skill::diagnostic::{Level, Severity};
+/// use metier_skill::header::{ReadOptions, WithoutHeader, read};
+///
+/// let text = "---\nname: Ship\ndescription: Use when: a release is made\n---\n\nRun `make dist`.\n";
+/// let options = ReadOptions { folder: Some("ship"), without_header: WithoutHeader::Refuse };
+/// let reading = read(text, &options);
+///
+/// // It can be used all the same, and its author is told what to mend.
+/// let manifest = reading.manifest.expect("it can be used");
+/// assert_eq!(manifest.description, "Use when: a release is made");
+/// assert_eq!(reading.body.slice(text).trim(), "Run `make dist`.");
+/// let errors = reading.diagnostics.iter().filter(|it| it.severity(Level::Strict) == Severity::Error);
+/// let places: Vec<&str> = errors.map(|it| it.span.slice(text)).collect();
+/// assert!(places.contains(&"Ship"), "{places:?}");
+/// ```
 pub fn read(text: &str, options: &ReadOptions<'_>) -> Reading {
     let frame = match Frame::find(text.as_bytes()) {
         Ok(frame) => frame,

@@ -30,6 +30,15 @@ pub struct Machine<'a> {
     pub programs: RefCell<HashMap<String, bool>>,
 }
 
+impl<'a> Machine<'a> {
+    /// A machine of which the system and the folders of programs are known: no variable is set, no setting is
+    /// true, and there are no other servers. Every field can be set afterwards.
+    pub fn new(os: &'a str, path: &'a [PathBuf]) -> Self {
+        let programs = RefCell::new(HashMap::new());
+        Self { os, path, env: &|_| false, config: &|_| false, server: &|_| false, programs }
+    }
+}
+
 impl fmt::Debug for Machine<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter

@@ -68,7 +68,10 @@ pub enum Change {
     Removed,
 }
 
-/// Builds a snapshot.
+/// Finds skills, chooses one of each name, judges it, and makes the catalog of those that a model may use.
+///
+/// Nothing fails: what cannot be used is in [`Snapshot::problems`], and what may not be used is an entry whose verdict
+/// says why. The page of [the crate](crate) has an example.
 pub fn build(options: &LibraryOptions<'_>) -> Snapshot {
     let scans = scan(&ScanOptions { roots: options.roots, cache: options.cache });
     let Gathered { skills, mut problems } = Gathered::of(options, scans);

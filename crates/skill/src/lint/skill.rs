@@ -37,7 +37,29 @@ pub struct Remark {
     pub diagnostic: Diagnostic,
 }
 
-/// Looks at the skill whose `SKILL.md` is `file`.
+/// Looks at the skill whose `SKILL.md` is `file`: its header, its body, and the files that the body names.
+///
+/// ```
+/// use metier_skill::lint::{diagnose_text, lint_skill};
+/// use metier_skill::fix;
+///
+/// let folder = tempfile::tempdir()?;
+/// let skill = folder.path().join("ship");
+/// std::fs::create_dir(&skill)?;
+/// let file = skill.join("SKILL.md");
+/// let description = "Makes releases. Use when a version of a program is to be released.";
+/// let text = format!("\u{feff}---\nname: ship\ndescription: {description}\n---\n\nSee [steps](steps.md).\n");
+/// std::fs::write(&file, text)?;
+///
+/// let linted = lint_skill(&file)?;
+/// let codes: Vec<&str> = linted.diagnostics.iter().map(|it| it.code.as_str()).collect();
+/// assert_eq!(codes, ["M012", "M060"], "a byte order mark, and a file that is not there");
+///
+/// // What a machine can mend it mends.
+/// let mended = fix::apply_until_stable(&linted.text, |text| diagnose_text(text, &skill));
+/// assert!(mended.starts_with("---\n"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 ///
 /// # Errors
 ///

@@ -40,7 +40,17 @@ pub struct Hit {
     pub score: f32,
 }
 
-/// An index over skills.
+/// An index over skills. [`SkillIndex`](crate::search::SkillIndex) makes one of a whole library.
+///
+/// ```
+/// use metier_skill::search::{Document, Index};
+///
+/// let skills = [("pdf", "Fills in forms and reads tables."), ("charts", "Draws charts of numbers.")];
+/// let documents = skills.map(|(name, description)| Document { name, description, headings: &[] });
+/// let index = Index::new(documents);
+/// let hits = index.search("draw me a diagram of the sales", 5);
+/// assert_eq!(skills[hits[0].document].0, "charts");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Index {
     names: Vec<String>,

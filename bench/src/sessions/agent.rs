@@ -4,15 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use metier_agent::agent::AgentSettings;
-use metier_agent::texts::StagedTexts;
 use metier_agent::{Agent, Folders, Library};
 use metier_model::Scripted;
 use metier_session::SessionStore;
 use metier_workspace::artifact::MemoryStore;
 use metier_workspace::executor::{Firmness, LocalExecutor};
-use metier_workspace::interactive::InteractiveOptions;
-use metier_workspace::{Interactive, Runner, Workspaces};
+use metier_workspace::{Runner, Workspaces};
 use serde_json::{Value, json};
 
 use crate::discovery::Skills;
@@ -28,23 +25,12 @@ pub(crate) fn agent(folder: &Path, store: Arc<dyn SessionStore>) -> Result<Agent
     let workspaces = Workspaces::open(&folder.join("workspaces"), &folder.join("content"))?;
     let firmness = Firmness { require_full: false, degrade: false };
     let runner = Runner {
-        workspaces: workspaces.clone(),
+        workspaces,
         artifacts: Arc::new(MemoryStore::new()),
         executor: LocalExecutor::Sandbox(firmness).into(),
     };
-    Ok(Agent {
-        name: "default".to_owned(),
-        model_name: "scripted".to_owned(),
-        model: Arc::new(Scripted::from_text("")?),
-        library: Arc::new(Folders::new(skills.roots)),
-        sessions: store,
-        texts: Arc::new(StagedTexts::new(workspaces)),
-        programs: Arc::new(Interactive::new(runner.clone(), InteractiveOptions::default())),
-        runner,
-        host: None,
-        foreign: None,
-        settings: AgentSettings::default(),
-    })
+    let model = Arc::new(Scripted::from_text("")?);
+    Ok(Agent::new(model, Arc::new(Folders::new(skills.roots)), store, runner))
 }
 
 /// Replies to [`TASKS`] tasks, each after so many milliseconds: a skill, a doc of it and an answer,

@@ -7,6 +7,7 @@ use metier_model::{Model, ModelError};
 use metier_sandbox::Stream;
 use metier_session::content::{Attachment, Call};
 use metier_session::{DeltaError, Event, SessionError, SessionStore};
+use metier_workspace::interactive::InteractiveOptions;
 use metier_workspace::{Interactive, Runner};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -15,8 +16,9 @@ use crate::foreign::ForeignServers;
 use crate::host::Host;
 use crate::library::Library;
 use crate::prompt::PromptSettings;
-use crate::texts::{TextError, Texts};
+use crate::texts::{StagedTexts, TextError, Texts};
 use crate::tools::run::Restriction;
+use crate::tools::{Tool, ToolError};
 use crate::turn::{Ending, TurnLimits};
 
 /// How long a loaded skill stays loaded.
@@ -80,7 +82,9 @@ impl Default for AgentSettings {
     }
 }
 
-/// An agent.
+/// An agent: a model with skills, sessions, and a place in which commands run. [`Agent::new`] makes one.
+///
+/// It keeps nothing itself, so one agent serves any number of sessions at once, and a clone is as good.
 #[derive(Clone, Debug)]
 pub struct Agent {
     /// Its name.
@@ -101,10 +105,40 @@ pub struct Agent {
     pub host: Option<Host>,
     /// Other servers whose tools it has.
     pub foreign: Option<ForeignServers>,
+    /// Tools of the program itself, which a session has from its beginning.
+    pub tools: Vec<Arc<dyn Tool>>,
     /// The text of skills.
     pub texts: Arc<dyn Texts>,
     /// What holds for its turns.
     pub settings: AgentSettings,
+}
+
+impl Agent {
+    /// An agent with the usual settings: no commands on the host, no other servers and no tools but its own. Every
+    /// field can be set afterwards.
+    ///
+    /// The runner says where commands run and files are kept; [`Runner::sandboxed`] is one that needs only a folder.
+    pub fn new(
+        model: Arc<dyn Model>,
+        library: Arc<dyn Library>,
+        sessions: Arc<dyn SessionStore>,
+        runner: Runner,
+    ) -> Self {
+        Self {
+            name: "default".to_owned(),
+            model_name: model.name().to_owned(),
+            model,
+            library,
+            sessions,
+            programs: Arc::new(Interactive::new(runner.clone(), InteractiveOptions::default())),
+            texts: Arc::new(StagedTexts::new(runner.workspaces.clone())),
+            runner,
+            host: None,
+            foreign: None,
+            tools: Vec::new(),
+            settings: AgentSettings::default(),
+        }
+    }
 }
 
 /// What a person asks for.
@@ -118,6 +152,13 @@ pub struct Task {
     pub loads: Vec<LoadRequest>,
     /// The tool that it is for, instead of the model.
     pub tool: Option<String>,
+}
+
+impl Task {
+    /// A task in these words, without anything else.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
 }
 
 /// A skill that is loaded without the model asking.
@@ -199,6 +240,9 @@ pub enum AgentError {
         "the conversation does not fit into the model, not even summarised; start a new session"
     )]
     TooLong,
+    /// A tool of the program cannot be offered. Nothing has happened.
+    #[error(transparent)]
+    Tool(#[from] ToolError),
     /// Nothing can be started.
     #[error("a command cannot be started")]
     Io(#[from] std::io::Error),

@@ -13,7 +13,7 @@ use metier_session::{Delta, SessionRef};
 use metier_skill::library::Snapshot;
 use metier_workspace::SessionKey;
 use metier_workspace::executor::Live;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tracing::{Instrument, Span};
 
 use crate::agent::{Agent, AgentError, Progress, Watcher};
@@ -31,7 +31,7 @@ use crate::tools::process::process;
 use crate::tools::read::{Shelves, read};
 use crate::tools::run::Prepared;
 use crate::tools::specs::name;
-use crate::tools::{Answer, Runs, Situation};
+use crate::tools::{Answer, Runs, Situation, Tool, ToolCall, own};
 
 /// The answer to a call that was not made because the turn was stopped.
 pub(crate) const STOPPED: &str = "the user stopped this";
@@ -43,6 +43,8 @@ type Planned = Result<Plan, Box<Answer>>;
 enum Plan {
     Run(Box<Prepared>),
     Call(ForeignWanted),
+    /// A tool of the program, about which nobody has to decide.
+    Own(Arc<dyn Tool>, Map<String, Value>),
 }
 
 /// What becomes of a call once it is known whether it may run.
@@ -50,6 +52,7 @@ enum Admitted {
     Answered(Answer),
     Run(Box<Prepared>, Option<Permit>, Span),
     Call(Box<ForeignPermit>, Span),
+    Own(Arc<dyn Tool>, Map<String, Value>, Span),
 }
 
 /// The calls of one reply, with what they share.
@@ -198,6 +201,7 @@ impl<'a> Round<'a> {
                 Some((Plan::Call(wanted), span)) => {
                     self.admit_call(thread, call, wanted, span).await?
                 }
+                Some((Plan::Own(tool, arguments), span)) => Admitted::Own(tool, arguments, span),
             });
         }
         let working = calls.iter().zip(admitted).map(|(call, it)| self.work(call, it));
@@ -213,7 +217,24 @@ impl<'a> Round<'a> {
             Admitted::Answered(answer) => Ok(answer),
             Admitted::Run(run, permit, span) => self.carry_out(call, *run, permit, span).await,
             Admitted::Call(permit, span) => Ok(self.call_out(call, &permit, span).await),
+            Admitted::Own(tool, arguments, span) => {
+                Ok(self.call_own(call, &*tool, &arguments, span).await)
+            }
         }
+    }
+
+    /// Calls a tool of the program, until the turn is stopped.
+    async fn call_own(
+        &self,
+        call: &Call,
+        tool: &dyn Tool,
+        arguments: &Map<String, Value>,
+        span: Span,
+    ) -> Answer {
+        let made = ToolCall { arguments, session: &self.key, id: &call.id };
+        let answer = own::call(tool, made, self.stop).instrument(span.clone()).await;
+        spans::answered(&span, &answer);
+        answer
     }
 
     /// Lets a call of a tool of another server through that somebody allows.
@@ -320,9 +341,7 @@ impl<'a> Round<'a> {
         }
         let arguments = arguments_of(call)?;
         if let Some(tool) = self.foreign.get(&call.name) {
-            let Value::Object(arguments) = arguments else {
-                return Err(format!("the arguments of {} are not an object", call.name));
-            };
+            let arguments = object_of(arguments, call)?;
             return Ok(Ok(Plan::Call(ForeignWanted { tool: tool.clone(), arguments })));
         }
         let answer = match call.name.as_str() {
@@ -345,7 +364,10 @@ impl<'a> Round<'a> {
             name::EXEC => {
                 return Ok(Ok(Plan::Run(self.runs.prepare_exec(&arguments, &at)?.into())));
             }
-            other => self.unknown_tool(other),
+            other => match own::find(&self.agent.tools, other) {
+                Some(tool) => return Ok(Ok(Plan::Own(tool, object_of(arguments, call)?))),
+                None => own::missing(other),
+            },
         };
         Ok(Err(Box::new(answer)))
     }
@@ -409,6 +431,14 @@ impl<'a> Round<'a> {
 /// What is said of a tool of a server that is not used any more.
 fn unused(tool: &PinnedTool) -> String {
     format!("this was not called: the server `{}` is not used any more", tool.server)
+}
+
+/// Arguments that are an object, as those of all tools of others.
+fn object_of(arguments: Value, call: &Call) -> Result<Map<String, Value>, String> {
+    match arguments {
+        Value::Object(arguments) => Ok(arguments),
+        _ => Err(format!("the arguments of {} are not an object", call.name)),
+    }
 }
 
 /// The arguments of a call. A call without any text for them was cut off: those of a whole reply have

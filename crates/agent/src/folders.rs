@@ -1,12 +1,10 @@
 //! The skills of some folders, for programs that have no other source of skills.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use metier_skill::catalog::default_budget;
-use metier_skill::discover::{Absence, Links, Root, Source};
+use metier_skill::discover::Root;
 use metier_skill::files::DigestCache;
 use metier_skill::library::{
     Choices, Entry, LibraryOptions, Machine, Snapshot, TrustPolicy, build,
@@ -18,7 +16,28 @@ use crate::library::{Library, LibraryError, read_tree};
 
 /// The skills of some folders, as they were when somebody looked last.
 ///
-/// All of them are trusted. Runs get the usual settings: no network, and no variables but the usual.
+/// All of them are trusted. Runs get the usual settings: no network, and no variables but the usual. What else a skill
+/// needs, such as a variable that is set, is not there, so a skill that asks for it is not offered. A program that knows
+/// more implements [`Library`] itself.
+///
+/// ```
+/// use metier_agent::{Folders, Library};
+///
+/// let folder = tempfile::tempdir()?;
+/// let skill = folder.path().join("pdf");
+/// std::fs::create_dir(&skill)?;
+/// std::fs::write(skill.join("SKILL.md"), "---\nname: pdf\ndescription: Reads PDF files.\n---\n\nRun it.\n")?;
+///
+/// let skills = Folders::new([folder.path().to_owned()]);
+/// assert_eq!(skills.snapshot().catalog.text, "Available skills:\n- pdf: Reads PDF files.\n");
+///
+/// // It sees what changed when it is told to look.
+/// std::fs::remove_dir_all(&skill)?;
+/// assert!(skills.snapshot().find("pdf").is_some());
+/// skills.look();
+/// assert!(skills.snapshot().find("pdf").is_none());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Folders {
     roots: Vec<Root>,
@@ -29,15 +48,7 @@ pub struct Folders {
 impl Folders {
     /// Looks at folders with a folder for each skill; for one name the later folder wins.
     pub fn new(folders: impl IntoIterator<Item = PathBuf>) -> Self {
-        let root = |path| Root {
-            source: Source::Managed,
-            path,
-            links: Links::Anywhere,
-            absence: Absence::Reported,
-            plugin: None,
-            project: None,
-        };
-        let roots: Vec<Root> = folders.into_iter().map(root).collect();
+        let roots: Vec<Root> = folders.into_iter().map(Root::named).collect();
         let snapshot = Mutex::new(Arc::new(find(&roots)));
         Self { roots, snapshot, digests: DigestCache::in_memory() }
     }
@@ -50,14 +61,8 @@ impl Folders {
 }
 
 fn find(roots: &[Root]) -> Snapshot {
-    let machine = Machine {
-        os: std::env::consts::OS,
-        path: &std::env::split_paths(SYSTEM_PATH).collect::<Vec<_>>(),
-        env: &|_| false,
-        config: &|_| false,
-        server: &|_| false,
-        programs: RefCell::new(HashMap::new()),
-    };
+    let path: Vec<PathBuf> = std::env::split_paths(SYSTEM_PATH).collect();
+    let machine = Machine::new(std::env::consts::OS, &path);
     build(&LibraryOptions {
         roots,
         bundled: &[],

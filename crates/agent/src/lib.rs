@@ -2,7 +2,8 @@
 //!
 //! - [`prompt`] makes the beginning of a session, [`conversation`] every request that follows from its
 //!   events, with the text of skills where [`shown`] says it stands.
-//! - [`turn`] says what has to happen next; [`Agent::run`] does it; [`tools`] are what a model can call.
+//! - [`turn`] says what has to happen next; [`Agent::run`] does it; [`tools`] are what a model can call, with
+//!   [those of the program](Tool) among them.
 //! - [`host`] decides about commands on the host, and runs what was allowed.
 //! - [`foreign`] has tools of other servers, and the gate before them.
 //! - [`dispatch`] gives a command of a person to a tool.
@@ -12,6 +13,49 @@
 //! - [`shelf`] reads and changes which skills are loaded; [`changes`] tells a model of a changed library.
 //!
 //! Nothing here prints, reads the environment or knows where skills are: a [`Library`] does.
+//!
+//! An agent over a folder of skills, with commands in the sandbox:
+//!
+//! ```standalone_crate
+//! use std::sync::Arc;
+//!
+//! use metier_agent::agent::unwatched;
+//! use metier_agent::offline::Offline;
+//! use metier_agent::{Agent, Ending, Folders, Library, Task, stop};
+//! use metier_session::{SessionKey, SqliteStore};
+//! use metier_workspace::Runner;
+//!
+//! #[tokio::main(flavor = "current_thread")]
+//! async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//!     let folder = tempfile::tempdir()?;
+//!     let skill = folder.path().join("skills/greet");
+//!     std::fs::create_dir_all(&skill)?;
+//!     let text = "---\nname: greet\ndescription: Greets a user.\n---\n\n```sh\necho good day\n```\n";
+//!     std::fs::write(skill.join("SKILL.md"), text)?;
+//!
+//!     let skills = Arc::new(Folders::new([folder.path().join("skills")]));
+//!     // The offline planner needs no key. `metier_model::open` makes models that do.
+//!     let model = Arc::new(Offline::new(skills.snapshot()));
+//!     let state = folder.path().join("state");
+//!     let runner = Runner::sandboxed(&state)?;
+//!     let sessions = Arc::new(SqliteStore::open(&state.join("sessions.db"))?);
+//!     let agent = Agent::new(model, skills, sessions, runner);
+//!
+//!     let session = SessionKey::new("docs", "ada", "first")?;
+//!     let (_stopper, stop) = stop();
+//!     let outcome = agent.run(&session, Task::new("Greet the user."), unwatched(), &stop).await?;
+//!     assert_eq!(outcome.ending, Ending::Answered);
+//!     assert!(outcome.text.contains("good day"), "{}", outcome.text);
+//!     Ok(())
+//! }
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     metier_sandbox::helper(); // First of all: to confine a command, the sandbox starts this program again.
+//!     run()
+//! }
+//! ```
+//!
+//! The folder `examples/` of the repository has this and more as whole programs.
 
 pub mod agent;
 mod begin;
@@ -51,4 +95,5 @@ pub use foreign::{Foreign, ForeignServers};
 pub use host::{Approver, Host};
 pub use library::{Library, LibraryError};
 pub use stop::{Stop, Stopper, stop};
+pub use tools::{Answer, Tool, ToolCall, ToolError};
 pub use turn::Ending;

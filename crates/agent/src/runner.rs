@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use metier_model::{
-    Format, ModelError, Reply, ReplyEvent, ReplyPart, Request, StopReason, ToolChoice,
+    Format, ModelError, Reply, ReplyEvent, ReplyPart, Request, StopReason, ToolChoice, ToolSpec,
 };
 use metier_session::content::{AssistantMessage, Call, Part, Reasoning, StateUpdate, Text};
 use metier_session::{
@@ -26,7 +26,7 @@ use crate::spans;
 use crate::stop::Stop;
 use crate::thread::Thread;
 use crate::tools::knowledge::NOTHING_GIVEN;
-use crate::tools::{Answer, Situation};
+use crate::tools::{Answer, Situation, own};
 use crate::turn::{self, Ending, Step, last_turn};
 
 /// What a model is told before the last request of a turn.
@@ -40,9 +40,44 @@ pub(crate) const SYSTEM: &str = "system";
 impl Agent {
     /// Does a task in a session, which is begun if there is none of that name.
     ///
+    /// The model is asked, its calls are made, and so on until it answers or a limit of the turn is met. `watcher` is told
+    /// what happens while it does. When `stop` is used the turn ends soon, with everything that was under way.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// use metier_agent::{Agent, Ending, Folders, Progress, Task, stop};
+    /// use metier_model::Scripted;
+    /// use metier_session::{MemoryStore, SessionKey};
+    /// use metier_workspace::Runner;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let state = tempfile::tempdir()?;
+    /// let model = Arc::new(Scripted::from_text(r#"{"text": "It is Monday."}"#)?);
+    /// let (skills, sessions) = (Arc::new(Folders::new([])), Arc::new(MemoryStore::new()));
+    /// let agent = Agent::new(model, skills, sessions, Runner::sandboxed(state.path())?);
+    ///
+    /// let shown = Arc::new(Mutex::new(String::new()));
+    /// let screen = Arc::clone(&shown);
+    /// let watcher = Arc::new(move |progress: &Progress<'_>| {
+    ///     if let Progress::Text(text) = progress {
+    ///         screen.lock().unwrap().push_str(text);
+    ///     }
+    /// });
+    /// let session = SessionKey::new("docs", "ada", "days")?;
+    /// let (_stopper, stop) = stop(); // `_stopper.stop()` would end the turn.
+    /// let outcome = agent.run(&session, Task::new("What day is it?"), watcher, &stop).await?;
+    /// assert_eq!(outcome.ending, Ending::Answered);
+    /// assert_eq!((outcome.text.as_str(), shown.lock().unwrap().as_str()), ("It is Monday.", "It is Monday."));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
-    /// When the model gives no reply or the session cannot be written. Everything until then is kept.
+    /// When the model gives no reply, the session cannot be written, or a tool of the program cannot be offered.
+    /// Everything until then is kept.
     pub async fn run(
         &self,
         key: &SessionKey,
@@ -104,8 +139,9 @@ impl Agent {
         stop: &Stop,
     ) -> Result<Thread, AgentError> {
         let told = Arc::clone(&watcher);
+        let own = own::specs_of(&self.tools)?;
         let opening = async |at: &SessionRef| {
-            let opening = self.opening(at, snapshot, &told, stop).await;
+            let opening = self.opening(at, (snapshot, own), &told, stop).await;
             // What was stopped may lack something, and the session begins with its next turn.
             if stop.is_stopped() { Err(opening) } else { Ok(opening) }
         };
@@ -116,7 +152,7 @@ impl Agent {
     async fn opening(
         &self,
         at: &SessionRef,
-        snapshot: &Snapshot,
+        (snapshot, own): (&Snapshot, Vec<ToolSpec>),
         watcher: &Watcher,
         stop: &Stop,
     ) -> Opening {
@@ -125,6 +161,7 @@ impl Agent {
         if !self.settings.prompt.is_minimal {
             changes::note(&mut opening, snapshot);
         }
+        own::add_to(&mut opening, own);
         if let Some(foreign) = &self.foreign {
             let listing = tokio::select! {
                 listing = foreign.servers.tools() => listing,

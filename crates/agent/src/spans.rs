@@ -135,6 +135,7 @@ fn kind_of(error: &AgentError) -> &'static str {
         AgentError::State(_) => "state",
         AgentError::Load(_) => "load",
         AgentError::TooLong => "context_overflow",
+        AgentError::Tool(_) => "tool",
         AgentError::Io(_) => "io",
     }
 }

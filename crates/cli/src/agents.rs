@@ -8,14 +8,12 @@ use metier_agent::agent::AgentSettings;
 use metier_agent::conversation::{Layout, Placement};
 use metier_agent::host::Host;
 use metier_agent::prompt::PromptSettings;
-use metier_agent::texts::StagedTexts;
 use metier_agent::tools::ToolSet;
 use metier_agent::tools::run::Restriction;
 use metier_agent::turn::TurnLimits;
 use metier_agent::{Agent, ForeignServers, LoadMode};
+use metier_workspace::Runner;
 use metier_workspace::executor::{Executor, Firmness, LocalExecutor};
-use metier_workspace::interactive::InteractiveOptions;
-use metier_workspace::{Interactive, Runner};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -81,24 +79,10 @@ impl Context {
                 None
             }
         };
-        let runner = Runner {
-            workspaces: workspaces.clone(),
-            artifacts: Arc::new(self.artifacts()?),
-            executor,
-        };
-        Ok(Agent {
-            name: wanted.sources.agent.clone(),
-            model_name: model.name().to_owned(),
-            model,
-            library: skills,
-            sessions,
-            texts: Arc::new(StagedTexts::new(workspaces)),
-            programs: Arc::new(Interactive::new(runner.clone(), InteractiveOptions::default())),
-            runner,
-            host,
-            foreign,
-            settings,
-        })
+        let runner = Runner { workspaces, artifacts: Arc::new(self.artifacts()?), executor };
+        let name = wanted.sources.agent.clone();
+        let agent = Agent::new(model, skills, sessions, runner);
+        Ok(Agent { name, host, foreign, settings, ..agent })
     }
 
     /// Has an agent ask another model from now on.

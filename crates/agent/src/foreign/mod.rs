@@ -22,15 +22,12 @@ use sha2::{Digest, Sha256};
 
 use crate::host::Approver;
 use crate::stop::Stop;
-use crate::tools::Answer;
+use crate::tools::{Answer, bounded_text};
 
 pub(crate) use gate::{ForeignGate, ForeignPermit, ForeignWanted};
 pub(crate) use offer::{OfferedTool, offer};
 pub(crate) use opening::{add_to, named_in, tools_in};
 pub use policy::{AllowedTools, RememberedTool, ToolPolicy, is_like};
-
-/// Longest answer of a tool that a model is given, in bytes.
-const MAX_ANSWER: usize = 64 << 10;
 
 /// Other servers.
 ///
@@ -137,12 +134,7 @@ fn bounded(mut answer: Answer) -> Answer {
     if answer.text.contains(is_odd) {
         answer.text = answer.text.replace(is_odd, "");
     }
-    if answer.text.len() > MAX_ANSWER {
-        let left = answer.text.len();
-        answer.text.truncate(answer.text.floor_char_boundary(MAX_ANSWER));
-        let left = left - answer.text.len();
-        answer.text.push_str(&format!("\n[{left} more bytes of this answer were left out]"));
-    }
     // Whatever else an answer can do is for tools of our own: files that a run made are read from what is structured.
-    Answer { text: answer.text, is_error: answer.is_error, ..Answer::default() }
+    let text = bounded_text(answer.text);
+    Answer { text, is_error: answer.is_error, ..Answer::default() }
 }

@@ -7,8 +7,9 @@ use metier_skill::catalog::one_line;
 use serde_json::{Map, Value, json};
 
 use super::{Definition, PinnedTool};
+use crate::tools::specs::name;
 
-/// Most tools of other servers that a model is offered; providers refuse requests with some more.
+/// Most tools that a model is offered beside those of this crate; providers refuse requests with some more.
 pub(super) const MAX_TOOLS: usize = 100;
 /// What stands between the names of a server and of its tool; no tool of ours has it.
 pub(super) const BETWEEN: &str = "__";
@@ -68,7 +69,8 @@ pub(crate) fn offer(mut definitions: Vec<Definition>, own: &[ToolSpec]) -> Offer
         }
     }
     usable.sort_by_key(|(turn, ..)| *turn);
-    let (mut count, mut total) = (0, 0);
+    let is_of_the_program = |tool: &&ToolSpec| !name::ALL.contains(&tool.name.as_str());
+    let (mut count, mut total) = (own.iter().filter(is_of_the_program).count(), 0);
     let mut too_many: BTreeMap<&str, usize> = BTreeMap::new();
     usable.retain(|(_, definition, spec)| {
         let size = spec.description.len() + spec.schema.to_string().len();

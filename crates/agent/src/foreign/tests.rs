@@ -110,6 +110,15 @@ fn a_server_with_very_many_tools_does_not_fill_the_request() {
 }
 
 #[test]
+fn tools_of_the_program_take_of_the_room_and_those_of_the_agent_do_not() {
+    let spec = |name: String| ToolSpec { name, description: String::new(), schema: Value::Null };
+    let own: Vec<_> = (0..10).map(|number| spec(format!("own{number}"))).collect();
+    let all = [vec![spec("skill_load".to_owned())], own].concat();
+    let many = (0..200).map(|number| definition("big", &format!("tool{number:03}"), "does it"));
+    assert_eq!(offer(many.collect(), &all).tools.len(), MAX_TOOLS - 10);
+}
+
+#[test]
 fn servers_share_the_room_that_there_is() {
     let many = |server: &str, count: usize| {
         let server = server.to_owned();
@@ -292,7 +301,7 @@ fn an_answer_is_bounded_and_does_nothing_but_say_something() {
         ..Answer::default()
     };
     let bounded = bounded(answer);
-    assert!(bounded.text.len() < MAX_ANSWER + 100);
+    assert!(bounded.text.len() < (64 << 10) + 100);
     assert!(bounded.text.starts_with("[31mü"), "{}", &bounded.text[..20]);
     assert!(bounded.text.ends_with("more bytes of this answer were left out]"));
     assert_eq!((bounded.structured, bounded.loaded), (Value::Null, None));

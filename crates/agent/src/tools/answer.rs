@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 /// Marks the answer to a call of a tool that does not exist, for the loop guard.
 const UNKNOWN_TOOL: &str = "unknown_tool";
 
+/// Longest answer of a tool of others that a model is given, in bytes.
+const MAX_TEXT: usize = 64 << 10;
+
 /// What a tool answers: for the model, for renderers, and for the session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
@@ -52,6 +55,17 @@ impl Answer {
         let text = format!("there is no tool `{name}`; the tools are: {}", tools.join(", "));
         Self { structured: json!({ "error": UNKNOWN_TOOL }), ..Self::error(text) }
     }
+}
+
+/// A text of others, no longer than a model is given.
+pub(crate) fn bounded_text(mut text: String) -> String {
+    if text.len() > MAX_TEXT {
+        let left = text.len();
+        text.truncate(text.floor_char_boundary(MAX_TEXT));
+        let left = left - text.len();
+        text.push_str(&format!("\n[{left} more bytes of this answer were left out]"));
+    }
+    text
 }
 
 /// Whether a structured answer is that of a tool that does not exist.

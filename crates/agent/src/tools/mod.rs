@@ -1,16 +1,19 @@
 //! The tools of the agent.
 //!
 //! Tools that only look something up are answered at once and in the order of the calls; commands are
-//! prepared in that order and then run beside each other.
+//! prepared in that order and then run beside each other. A program adds [tools of its own](Tool).
 
 pub mod answer;
 pub mod knowledge;
+pub(crate) mod own;
 pub(crate) mod process;
 pub mod read;
 pub mod run;
 pub mod specs;
 
 pub use answer::Answer;
+pub(crate) use answer::bounded_text;
 pub use knowledge::Situation;
+pub use own::{MAX_OWN_TOOLS, Tool, ToolCall, ToolError};
 pub use run::Runs;
 pub use specs::ToolSet;

@@ -44,6 +44,10 @@ pub mod name {
     pub const EXEC: &str = "exec";
     /// Talks to a program that `exec` left running.
     pub const PROCESS: &str = "process";
+
+    /// All of them, whatever set they are in.
+    pub const ALL: [&str; 10] =
+        [LOAD, SELECT_DOCS, LIST_DOCS, SEARCH, RUN, READ_FILE, SKILL, READ, EXEC, PROCESS];
 }
 
 impl ToolSet {

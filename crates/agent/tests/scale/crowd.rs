@@ -6,15 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use metier_agent::agent::{AgentSettings, Watcher};
-use metier_agent::texts::StagedTexts;
+use metier_agent::agent::Watcher;
 use metier_agent::{Agent, Ending, Folders, Task, stop};
 use metier_model::{Model, ModelError, Replies, Request, Scripted};
 use metier_session::{Content, Event, SessionStore, SqliteStore};
 use metier_workspace::artifact::MemoryStore as Artifacts;
 use metier_workspace::executor::{Firmness, LocalExecutor};
-use metier_workspace::interactive::InteractiveOptions;
-use metier_workspace::{Interactive, Runner, Workspaces};
+use metier_workspace::{Runner, Workspaces};
 
 use crate::member::{Member, TASKS, strangers};
 
@@ -47,23 +45,13 @@ impl Crowd {
             Arc::new(SqliteStore::open(&place("metier.db")).unwrap());
         let firmness = Firmness { require_full: false, degrade: false };
         let runner = Runner {
-            workspaces: workspaces.clone(),
+            workspaces,
             artifacts: Arc::new(Artifacts::new()),
             executor: LocalExecutor::Sandbox(firmness).into(),
         };
-        let agent = Agent {
-            name: "default".to_owned(),
-            model_name: "scripted".to_owned(),
-            model: Arc::new(Scripted::from_text("").unwrap()),
-            library: Arc::new(Folders::new([place("skills")])),
-            sessions: Arc::clone(&store),
-            texts: Arc::new(StagedTexts::new(workspaces)),
-            programs: Arc::new(Interactive::new(runner.clone(), InteractiveOptions::default())),
-            runner,
-            host: None,
-            foreign: None,
-            settings: AgentSettings::default(),
-        };
+        let model = Arc::new(Scripted::from_text("").unwrap());
+        let library = Arc::new(Folders::new([place("skills")]));
+        let agent = Agent::new(model, library, Arc::clone(&store), runner);
         Self { agent, store }
     }
 

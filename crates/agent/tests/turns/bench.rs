@@ -10,16 +10,15 @@ use metier_agent::texts::StagedTexts;
 use metier_agent::visit::Visits;
 use metier_agent::{
     Agent, AgentError, Dispatch, Folders, ForeignServers, Library, LibraryError, Outcome, Task,
-    stop,
+    Tool, stop,
 };
 use metier_model::{Message, Model, ReplyPart, Request, Scripted};
 use metier_session::content::Attachment;
 use metier_session::{Content, Event, MemoryStore, NewEvent, SessionKey, SessionStore};
 use metier_skill::library::{Entry, Snapshot};
 use metier_workspace::artifact::MemoryStore as Artifacts;
-use metier_workspace::executor::{Firmness, LocalExecutor};
-use metier_workspace::interactive::InteractiveOptions;
-use metier_workspace::{Interactive, RunSettings, Runner, Tree, Workspaces};
+use metier_workspace::executor::{Executor, Firmness, LocalExecutor};
+use metier_workspace::{RunSettings, Runner, Tree, Workspaces};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -53,6 +52,10 @@ pub(crate) struct Bench {
     pub(crate) host: Option<Host>,
     /// Other servers.
     pub(crate) foreign: Option<ForeignServers>,
+    /// Tools of the program.
+    pub(crate) tools: Vec<Arc<dyn Tool>>,
+    /// Who runs commands, if a test says so.
+    pub(crate) executor: Option<Executor>,
     /// Whether they do without.
     pub(crate) is_on_host: bool,
 }
@@ -74,6 +77,8 @@ impl Bench {
             key: SessionKey::new("test", "ada", "one").expect("a key"),
             host: None,
             foreign: None,
+            tools: Vec::new(),
+            executor: None,
             is_on_host: false,
         };
         bench.write(
@@ -149,9 +154,10 @@ impl Bench {
         Runner {
             workspaces: self.workspaces(),
             artifacts: Arc::new(Artifacts::new()),
-            executor: match self.is_on_host || self.host.is_some() {
-                true => LocalExecutor::Host.into(),
-                false => LocalExecutor::Sandbox(firmness).into(),
+            executor: match (&self.executor, self.is_on_host || self.host.is_some()) {
+                (Some(executor), _) => executor.clone(),
+                (None, true) => LocalExecutor::Host.into(),
+                (None, false) => LocalExecutor::Sandbox(firmness).into(),
             },
         }
     }
@@ -173,20 +179,12 @@ impl Bench {
     }
 
     fn agent(&self, model: Arc<dyn Model>) -> Agent {
-        let runner = self.runner();
-        let workspaces = runner.workspaces.clone();
         Agent {
-            name: "default".to_owned(),
-            model_name: model.name().to_owned(),
-            model,
-            library: self.library(),
-            sessions: Arc::clone(&self.store),
-            texts: Arc::new(StagedTexts::new(workspaces)),
-            programs: Arc::new(Interactive::new(runner.clone(), InteractiveOptions::default())),
-            runner,
             host: self.host.clone(),
             foreign: self.foreign.clone(),
+            tools: self.tools.clone(),
             settings: self.settings.clone(),
+            ..Agent::new(model, self.library(), Arc::clone(&self.store), self.runner())
         }
     }
 

@@ -10,6 +10,7 @@ mod foreign;
 mod host;
 mod lasting;
 mod offline;
+mod own;
 mod prefix;
 mod resume;
 mod sets;
@@ -35,6 +36,7 @@ fn main() {
         host::TESTS,
         lasting::TESTS,
         offline::TESTS,
+        own::TESTS,
         prefix::TESTS,
         resume::TESTS,
         sets::TESTS,

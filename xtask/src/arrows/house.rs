@@ -56,6 +56,7 @@ pub(super) const HOUSE: &[Crate] = &[
     shipped("net", &[]),
     Crate { name: "testkit", role: Role::ForTests },
     Crate { name: "bench", role: Role::Tool },
+    Crate { name: "examples", role: Role::Tool },
     Crate { name: "xtask", role: Role::Tool },
 ];
 

@@ -10,6 +10,7 @@ mod suite;
 mod crash;
 mod deciders;
 mod disk;
+mod lines;
 mod memory;
 mod sqlite;
 mod support;

@@ -40,6 +40,13 @@ macro_rules! conformance {
                 more_decisions_than_can_be_read_are_refused
             }
         }
+        $crate::suite::session_conformance!($make);
+    };
+}
+
+/// The same for a store that keeps no decisions.
+macro_rules! session_conformance {
+    ($make:path) => {
         $crate::suite::tests! { $make, store:
             log {
                 events_are_numbered_in_the_order_of_appending
@@ -99,4 +106,4 @@ macro_rules! tests {
     )*)* };
 }
 
-pub(crate) use {conformance, tests};
+pub(crate) use {conformance, session_conformance, tests};

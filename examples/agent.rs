@@ -1,0 +1,30 @@
+//! An agent over a folder of skills: a model, sessions that are kept, and commands in the sandbox.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use metier_agent::agent::unwatched;
+use metier_agent::offline::Offline;
+use metier_agent::{Agent, Folders, Library, Task, stop};
+use metier_session::{SessionKey, SqliteStore};
+use metier_workspace::Runner;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    metier_sandbox::helper(); // First of all: to confine a command, the sandbox starts this program again.
+    let state = tempfile::tempdir()?; // A real program has a folder that stays.
+    tokio::runtime::Runtime::new()?.block_on(ask(state.path(), "Count the words of a text."))
+}
+
+async fn ask(state: &Path, text: &str) -> Result<(), Box<dyn Error>> {
+    let skills = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/skills"));
+    let skills = Arc::new(Folders::new([skills]));
+    let model = Arc::new(Offline::new(skills.snapshot())); // Needs no key; `metier_model::open` makes others.
+    let sessions = Arc::new(SqliteStore::open(&state.join("sessions.db"))?);
+    let agent = Agent::new(model, skills, sessions, Runner::sandboxed(state)?);
+    let session = SessionKey::new("examples", "ada", "first")?;
+    let (_stopper, stop) = stop();
+    let outcome = agent.run(&session, Task::new(text), unwatched(), &stop).await?;
+    print!("{}", outcome.text);
+    Ok(())
+}

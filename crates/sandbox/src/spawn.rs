@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::cancel::Cancel;
 use crate::cgroup::Group;
-use crate::helper::name_of;
+use crate::helper::{self, name_of};
 use crate::keeper::start_warden;
 use crate::limits::{Limit, UNGROUPED};
 use crate::policy::{ATTRIBUTES, Level, Network};
@@ -44,6 +44,9 @@ pub struct Stdio {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SpawnError {
+    /// The program that uses this crate cannot become the helper.
+    #[error("this program has no sandbox helper; call `metier_sandbox::helper()` first in `main`")]
+    NoHelper,
     /// The helper could not be started.
     #[error("the sandbox helper cannot be started: {0}")]
     Helper(#[source] io::Error),
@@ -186,6 +189,9 @@ pub(crate) fn spawn_within(
     stdio: &Stdio,
     patience: Option<Patience<'_>>,
 ) -> Result<Child, SpawnError> {
+    if !helper::is_called() {
+        return Err(SpawnError::NoHelper);
+    }
     let policy = &job.policy;
     let control = start_warden().map_err(SpawnError::Helper)?;
     let group = Group::new(&job.limits);
@@ -348,4 +354,26 @@ fn ended(status: i32, refused: &[i64], group: Option<Group>) -> Ended {
     let code = exited.then_some((status >> 8) & 0xff);
     let refused = refused.iter().map(|&number| name_of(number)).collect();
     Ended { code, signal, limits, refused, changed: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use super::*;
+    use crate::policy::Policy;
+    use crate::program::{Command, Program};
+
+    /// The program of these tests has a `main` that is not ours.
+    #[test]
+    fn a_program_that_cannot_become_the_helper_starts_nothing() {
+        let command = Command::Arguments(vec!["/bin/true".into()]);
+        let program = Program { command, environment: Vec::new(), directory: "/".into() };
+        let policy = Policy::deny_all(Level::None);
+        let job = Job { program, policy, limits: crate::Limits::default() };
+        let file = || OwnedFd::from(File::open("/dev/null").unwrap());
+        let stdio = Stdio { input: file(), output: file(), error: file(), terminal: false };
+        let refused = spawn(&job, &stdio).map(drop);
+        assert!(matches!(refused, Err(SpawnError::NoHelper)), "{refused:?}");
+    }
 }

@@ -22,17 +22,27 @@ pub(crate) use filter::name_of;
 
 use std::fmt::Display;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::wire::{Failure, HELPER_ARGUMENT, Stage};
 
+/// Whether this program has called [`helper`]. One that does not would begin anew each time it is started as one.
+static IS_CALLED: AtomicBool = AtomicBool::new(false);
+
 /// Becomes the helper if this process was started as one, and then never returns.
 ///
-/// To be called first in `main`, before any thread is started.
+/// To be called first in `main`, before any thread is started. Without it no program is started at all.
 pub fn helper() {
+    IS_CALLED.store(true, Ordering::Relaxed);
     if std::env::args_os().nth(1).is_some_and(|argument| argument == HELPER_ARGUMENT) {
         #[expect(clippy::exit, reason = "the helper is a whole program")]
         std::process::exit(keeper::main());
     }
+}
+
+/// Whether this program becomes a helper when it is started as one.
+pub(crate) fn is_called() -> bool {
+    IS_CALLED.load(Ordering::Relaxed)
 }
 
 /// Says at which stage something failed, and about what.

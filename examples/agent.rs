@@ -1,7 +1,7 @@
 //! An agent over a folder of skills: a model, sessions that are kept, and commands in the sandbox.
 
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use metier_agent::agent::unwatched;
@@ -17,11 +17,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 async fn ask(state: &Path, text: &str) -> Result<(), Box<dyn Error>> {
-    let skills = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/skills"));
-    let skills = Arc::new(Folders::new([skills]));
+    let skills = Arc::new(Folders::new([concat!(env!("CARGO_MANIFEST_DIR"), "/skills").into()]));
     let model = Arc::new(Offline::new(skills.snapshot())); // Needs no key; `metier_model::open` makes others.
+    let runner = Runner::sandboxed(state)?; // Makes the folder if need be.
     let sessions = Arc::new(SqliteStore::open(&state.join("sessions.db"))?);
-    let agent = Agent::new(model, skills, sessions, Runner::sandboxed(state)?);
+    let agent = Agent::new(model, skills, sessions, runner);
     let session = SessionKey::new("examples", "ada", "first")?;
     let (_stopper, stop) = stop();
     let outcome = agent.run(&session, Task::new(text), unwatched(), &stop).await?;

@@ -98,8 +98,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 async fn ask(state: &Path) -> Result<(), Box<dyn Error>> {
-    let skills = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/skills"));
-    let skills = Arc::new(Folders::new([skills]));
+    let skills = Arc::new(Folders::new([concat!(env!("CARGO_MANIFEST_DIR"), "/skills").into()]));
     let model = Arc::new(Offline::new(skills.snapshot()));
     let listed = Arc::new(Listed::default());
     let executor = Arc::clone(&listed).into();

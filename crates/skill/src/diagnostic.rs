@@ -63,6 +63,15 @@ macro_rules! rules {
                 match self { $(Self::$variant => $summary,)* }
             }
 
+            /// The text that explains the rule, as `explanation` reads it.
+            pub(crate) fn explanation(self) -> &'static str {
+                match self {
+                    $(Self::$variant => {
+                        include_str!(concat!("explanation/texts/", $code, ".txt"))
+                    })*
+                }
+            }
+
             /// How much a breach matters at a level.
             pub fn severity(self, level: Level) -> Severity {
                 match (self, level) {

@@ -1,6 +1,7 @@
 //! What an Agent Skill is, where skills are, which are usable, and what a model is told of them.
 //!
-//! - [`header`] reads a `SKILL.md`; [`diagnostic`] is what can be wrong with one; [`fix`] mends it.
+//! - [`header`] reads a `SKILL.md`; [`diagnostic`] is what can be wrong with one; [`explanation`]
+//!   says what each rule means; [`fix`] mends it.
 //! - [`files`] lists a skill's folder, reads its docs and makes its digest.
 //! - [`discover`] finds skills in roots; [`library`] chooses and judges them; [`catalog`] tells a
 //!   model about them; [`search`] finds the ones that are not told.
@@ -56,6 +57,7 @@ pub mod catalog;
 pub mod diagnostic;
 pub mod discover;
 pub mod examples;
+pub mod explanation;
 pub mod files;
 pub mod fix;
 pub mod header;

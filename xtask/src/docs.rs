@@ -30,6 +30,8 @@ const PAGES: &[Page] = &[
     Page { file: "docs/cli.md", arguments: &["__reference"] },
     Page { file: "docs/config.md", arguments: &["__reference", "--page", "config"] },
     Page { file: "docs/rules.md", arguments: &["__reference", "--page", "rules"] },
+    Page { file: "docs/config.schema.json", arguments: &["config", "schema"] },
+    Page { file: "docs/config.sample.toml", arguments: &["config", "sample"] },
 ];
 
 /// Does what the options ask for and says what was written.

@@ -37,7 +37,7 @@ struct Choice<'a> {
 /// How much requests begin with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum PromptKind {
+pub(crate) enum PromptKind {
     #[default]
     Full,
     Minimal,

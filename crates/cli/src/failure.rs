@@ -87,6 +87,9 @@ impl From<SettingsError> for Failure {
             SettingsError::Unknown { nearest: Some(nearest), .. } => {
                 failure.hint(format!("did you mean `{nearest}`?"))
             }
+            SettingsError::WrongKind { nearest: Some(nearest), .. } => {
+                failure.hint(format!("did you mean `{nearest}`?"))
+            }
             SettingsError::Unknown { .. } => failure.hint("`metier config show --all` lists them"),
             _ => failure,
         }

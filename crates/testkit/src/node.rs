@@ -36,6 +36,13 @@ impl Node {
         command
     }
 
+    /// Node with a few lines of ours, which may use the packages.
+    pub fn code(&self, code: &str) -> Command {
+        let mut command = Command::new(self.packages.join(".bin/node"));
+        command.arg("-e").arg(code).env_clear().env("NODE_PATH", &self.packages);
+        command
+    }
+
     /// The Inspector, for one question.
     pub fn inspector(&self) -> Command {
         let mut command = self.script(".bin/mcp-inspector");

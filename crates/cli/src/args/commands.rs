@@ -255,6 +255,9 @@ pub(crate) enum SkillsCommand {
         /// Short for --format json
         #[arg(long, conflicts_with = "format")]
         json: bool,
+        /// Say what a code means, with examples, and look at nothing; list all codes if none is given
+        #[arg(long, value_name = "CODE", num_args = 0.., value_delimiter = ',', conflicts_with_all = ["paths", "fix"])]
+        explain: Option<Vec<String>>,
     },
     /// Install the programs that a skill needs
     InstallDeps(InstallArgs),
@@ -433,4 +436,8 @@ pub(crate) enum ConfigCommand {
         #[arg(long)]
         all: bool,
     },
+    /// Print a configuration file with every setting explained and commented out
+    Sample,
+    /// Print the JSON Schema of configuration files, for editors
+    Schema,
 }

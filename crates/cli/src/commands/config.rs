@@ -1,11 +1,23 @@
-//! `metier config show`.
+//! `metier config …`.
 
 use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::OK;
-use crate::output::{plain, style, styled};
-use crate::settings::{KEYS, Key, Origin, Value};
+use crate::output::{Output, plain, style, styled};
+use crate::settings::{self, KEYS, Key, Origin, Value};
+
+/// Prints a file with every setting in it, each as a comment.
+pub(super) fn sample(output: Output) -> u8 {
+    output.print(&settings::sample());
+    OK
+}
+
+/// Prints the schema, indented: people and version control read it too.
+pub(super) fn schema(output: Output) -> u8 {
+    output.print(&format!("{:#}", settings::schema()));
+    OK
+}
 
 /// Shows the settings in force. Secrets stay hidden.
 pub(super) fn show(context: &Context, json: bool, all: bool) -> u8 {
@@ -39,7 +51,10 @@ pub(super) fn show(context: &Context, json: bool, all: bool) -> u8 {
         let mut text = format!("{}\n", styled(style::DIM, format!("# state: {}", state.display())));
         rows.iter().for_each(|row| text.push_str(&row.to_line()));
         if rows.is_empty() {
-            text.push_str("# nothing is set; `--all` shows every setting with its default\n");
+            text.push_str(
+                "# nothing is set; `--all` shows every setting with its default, \
+                 `metier config sample` explains them\n",
+            );
         }
         context.output.print(&text);
     }

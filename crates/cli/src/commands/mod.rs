@@ -12,6 +12,7 @@ mod format;
 mod mcp;
 mod read;
 mod reference;
+mod rules;
 mod run;
 mod sessions;
 mod setup;
@@ -20,7 +21,7 @@ mod trust;
 mod turn;
 mod upkeep;
 
-use crate::args::{Command, ConfigCommand};
+use crate::args::{Command, ConfigCommand, LintFormat, SkillsArgs, SkillsCommand};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -32,6 +33,12 @@ pub(crate) fn without_settings(command: &Command, output: Output) -> Option<Resu
         Command::ReadProperties { path } => format::read_properties(path, output),
         Command::ToPrompt { paths } => Ok(format::to_prompt(paths, output)),
         Command::Reference { page } => Ok(reference::print(*page, output)),
+        Command::Config { command: ConfigCommand::Schema } => Ok(config::schema(output)),
+        Command::Config { command: ConfigCommand::Sample } => Ok(config::sample(output)),
+        Command::Skills(SkillsArgs {
+            command: SkillsCommand::Lint { explain: Some(codes), json, format, .. },
+            ..
+        }) => rules::print(codes, *json || *format == LintFormat::Json, output),
         _ => return None,
     })
 }

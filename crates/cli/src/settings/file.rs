@@ -5,13 +5,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use metier_skill::library::Patterns;
-use metier_skill::search::edit_distance;
 use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 
 use crate::args::agent_id;
-use crate::settings::{Key, Kind, Value};
+use crate::settings::convert::nearest_name;
+use crate::settings::{Key, Value};
 
 /// Largest configuration file that is read.
 const MAX_BYTES: u64 = 4 << 20;
@@ -48,7 +47,7 @@ pub(crate) enum SettingsError {
         /// What was set.
         name: String,
         /// The setting that was probably meant.
-        nearest: Option<&'static str>,
+        nearest: Option<String>,
     },
     /// No agent can have this name.
     #[error("{place}: `{name}` is not about an agent: {rule}")]
@@ -79,6 +78,8 @@ pub(crate) enum SettingsError {
         name: String,
         /// What it must be.
         wanted: &'static str,
+        /// The word that was probably meant.
+        nearest: Option<&'static str>,
     },
 }
 
@@ -131,13 +132,14 @@ fn parse(path: &Path, text: &str) -> Result<Vec<ReadLine>, SettingsError> {
             check_server(&name, &place)?;
             let key = Key::find(&name).ok_or_else(|| SettingsError::Unknown {
                 place: place.clone(),
-                nearest: nearest(&name),
+                nearest: nearest_name(&name),
                 name: name.clone(),
             })?;
-            let value = convert(key.kind, value).ok_or_else(|| SettingsError::WrongKind {
+            let value = key.read(value).ok_or_else(|| SettingsError::WrongKind {
                 place,
                 name: name.clone(),
-                wanted: wanted(key.kind),
+                wanted: key.wanted(),
+                nearest: value.as_str().and_then(|word| key.nearest_word(word)),
             })?;
             Ok(Line { name, key, value, line })
         })
@@ -202,78 +204,4 @@ fn flatten<'a>(
             leaf => leaves.push((name, leaf, key.span().start)),
         }
     }
-}
-
-fn convert(kind: Kind, value: &DeValue<'_>) -> Option<Value> {
-    let text = |value: &DeValue<'_>| match value {
-        DeValue::String(text) => Some(text.to_string()),
-        _ => None,
-    };
-    match (kind, value) {
-        (Kind::Switch, DeValue::Boolean(value)) => Some(Value::Switch(*value)),
-        (Kind::Count, DeValue::Integer(value)) => {
-            value.as_str().replace('_', "").parse().ok().map(Value::Count)
-        }
-        (Kind::Text, value) => text(value).map(Value::Text),
-        (Kind::Secret, value) => text(value).map(Value::Secret),
-        (Kind::List, DeValue::Array(items)) => {
-            items.iter().map(|item| text(item.get_ref())).collect::<Option<_>>().map(Value::List)
-        }
-        (Kind::Globs, value) => convert(Kind::List, value).filter(is_readable),
-        (Kind::Words, DeValue::String(word)) => Some(Value::List(vec![word.to_string()])),
-        (Kind::Words, value) => convert(Kind::List, value),
-        (Kind::Choice(choice), value) => {
-            text(value).filter(|word| choice.words.contains(&word.as_str())).map(Value::Text)
-        }
-        _ => None,
-    }
-}
-
-/// Reads the text of an environment variable.
-pub(crate) fn parse_text(kind: Kind, text: &str) -> Option<Value> {
-    match kind {
-        Kind::Switch => match text.trim() {
-            "true" | "1" => Some(Value::Switch(true)),
-            "false" | "0" => Some(Value::Switch(false)),
-            _ => None,
-        },
-        Kind::Count => text.trim().parse().ok().map(Value::Count),
-        Kind::Text => Some(Value::Text(text.to_owned())),
-        Kind::Secret => Some(Value::Secret(text.to_owned())),
-        Kind::List | Kind::Words => Some(Value::List(
-            text.split(',').map(str::trim).filter(|it| !it.is_empty()).map(Into::into).collect(),
-        )),
-        Kind::Globs => parse_text(Kind::List, text).filter(is_readable),
-        Kind::Choice(choice) => {
-            let word = text.trim();
-            choice.words.contains(&word).then(|| Value::Text(word.to_owned()))
-        }
-    }
-}
-
-/// Whether every glob in a list can be read. One that cannot must not stand for none.
-fn is_readable(value: &Value) -> bool {
-    matches!(value, Value::List(globs) if Patterns::new(globs).is_ok())
-}
-
-pub(crate) fn wanted(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Switch => "`true` or `false`",
-        Kind::Count => "a whole number",
-        Kind::Text | Kind::Secret => "a text",
-        Kind::List => "a list of texts",
-        Kind::Words => "a word or a list of texts",
-        Kind::Globs => "a list of names or globs of names",
-        Kind::Choice(choice) => choice.said,
-    }
-}
-
-/// The setting whose name differs least, if it differs little.
-fn nearest(name: &str) -> Option<&'static str> {
-    crate::settings::KEYS
-        .iter()
-        .map(|key| (edit_distance(name, key.name), key.name))
-        .min()
-        .filter(|(distance, _)| *distance <= 4)
-        .map(|(_, name)| name)
 }

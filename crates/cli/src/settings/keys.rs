@@ -42,7 +42,7 @@ pub(crate) enum Kind {
 /// Words of which a setting is one.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Choice {
-    /// The words, that which allows least first.
+    /// The words; where a project may tighten a setting, that which allows least first.
     pub words: &'static [&'static str],
     /// The same for people.
     pub said: &'static str,
@@ -54,6 +54,36 @@ const MODES: Choice =
 /// When a person is asked.
 const ASKING: Choice =
     Choice { words: &["always", "on_miss", "off"], said: "`always`, `on_miss` or `off`" };
+
+/// How long a skill stays loaded.
+const LOAD_MODES: Choice =
+    Choice { words: &["turn", "once", "session"], said: "`turn`, `once` or `session`" };
+/// Where the text of a skill goes.
+const PLACEMENTS: Choice =
+    Choice { words: &["tool_result", "system"], said: "`tool_result` or `system`" };
+/// Who installs packages of the npm registry.
+const NODE_MANAGERS: Choice =
+    Choice { words: &["npm", "pnpm", "yarn", "bun"], said: "`npm`, `pnpm`, `yarn` or `bun`" };
+/// Who runs commands.
+const EXECUTORS: Choice =
+    Choice { words: &["sandbox", "host", "container"], said: "`sandbox`, `host` or `container`" };
+/// How much the sandbox must promise.
+const REQUIREMENTS: Choice = Choice { words: &["full"], said: "`full` or an empty text" };
+/// Sets of tools.
+const TOOLS: Choice = Choice {
+    words: &["full", "knowledge", "single", "files"],
+    said: "`full`, `knowledge`, `single` or `files`",
+};
+/// What requests begin with.
+const PROMPTS: Choice = Choice { words: &["full", "minimal"], said: "`full` or `minimal`" };
+/// How providers are spoken to.
+const FORMATS: Choice = Choice {
+    words: &["chat_completions", "responses", "messages"],
+    said: "`chat_completions`, `responses` or `messages`",
+};
+/// Who enforces the choice of a skill.
+const TOOL_CHOICES: Choice =
+    Choice { words: &["auto", "constrained"], said: "`auto` or `constrained`" };
 
 /// What a project's own configuration may do with a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,14 +155,14 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key {
         name: "skills.load_mode",
-        kind: Kind::Text,
+        kind: Kind::Choice(&LOAD_MODES),
         default: "\"turn\"",
         narrowing: Narrowing::Never,
         help: "How long a loaded skill stays loaded: `turn`, `once` (one request) or `session`",
     },
     Key {
         name: "skills.placement",
-        kind: Kind::Text,
+        kind: Kind::Choice(&PLACEMENTS),
         default: "\"tool_result\"",
         narrowing: Narrowing::Never,
         help: "Where the text of a loaded skill goes: `tool_result`, where it stays, or `system`",
@@ -202,7 +232,7 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key {
         name: "skills.install.node_manager",
-        kind: Kind::Text,
+        kind: Kind::Choice(&NODE_MANAGERS),
         default: "\"npm\"",
         narrowing: Narrowing::Never,
         help: "Who installs packages of the npm registry: `npm`, `pnpm`, `yarn` or `bun`",
@@ -279,7 +309,7 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key {
         name: "exec.executor",
-        kind: Kind::Text,
+        kind: Kind::Choice(&EXECUTORS),
         default: "\"sandbox\"",
         narrowing: Narrowing::Never,
         help: "Who runs commands of skills: `sandbox`, `host` or `container`",
@@ -335,7 +365,7 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key {
         name: "exec.require",
-        kind: Kind::Text,
+        kind: Kind::Choice(&REQUIREMENTS),
         default: "\"\"",
         narrowing: Narrowing::Never,
         help: "`full` refuses to run where only Landlock confines",
@@ -391,7 +421,7 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key {
         name: "agent.tools",
-        kind: Kind::Text,
+        kind: Kind::Choice(&TOOLS),
         default: "\"full\"",
         narrowing: Narrowing::Never,
         help: "The tools a model is given: `full`, `knowledge`, `single` or `files`",
@@ -412,7 +442,7 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key {
         name: "agent.prompt",
-        kind: Kind::Text,
+        kind: Kind::Choice(&PROMPTS),
         default: "\"full\"",
         narrowing: Narrowing::Never,
         help: "What requests begin with: `full`, or `minimal` without the list of skills",
@@ -468,14 +498,14 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key {
         name: "models.providers.*.format",
-        kind: Kind::Text,
+        kind: Kind::Choice(&FORMATS),
         default: "\"chat_completions\"",
         narrowing: Narrowing::Never,
         help: "How a provider is spoken to: `chat_completions`, `responses` or `messages`",
     },
     Key {
         name: "models.providers.*.tool_choice",
-        kind: Kind::Text,
+        kind: Kind::Choice(&TOOL_CHOICES),
         default: "\"auto\"",
         narrowing: Narrowing::Never,
         help: "`constrained` has a server that can enforce it (llama.cpp, vLLM) make the model choose a skill, or none, when a task begins",
@@ -618,7 +648,9 @@ pub(crate) const KEYS: &[Key] = &[
 impl Key {
     /// The setting that a dotted name belongs to.
     pub(crate) fn find(name: &str) -> Option<&'static Self> {
-        KEYS.iter().find(|key| {
+        // No agent is called so.
+        let is_for_all = |name: &str| name.starts_with("agents.defaults.");
+        KEYS.iter().filter(|key| is_for_all(key.name) == is_for_all(name)).find(|key| {
             let (mut wanted, mut given) = (key.name.split('.'), name.split('.'));
             loop {
                 match (wanted.next(), given.next()) {
@@ -628,6 +660,13 @@ impl Key {
                 }
             }
         })
+    }
+
+    /// The words of a choice; where there is no default, an empty text is as good as nothing.
+    pub(crate) fn words(&self) -> Vec<&'static str> {
+        let Kind::Choice(choice) = self.kind else { return Vec::new() };
+        let nothing = (self.default == "\"\"").then_some("");
+        nothing.into_iter().chain(choice.words.iter().copied()).collect()
     }
 
     /// The value when nobody sets it.

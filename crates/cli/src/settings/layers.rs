@@ -7,7 +7,7 @@ use metier_skill::problem::Problem;
 
 use crate::environment::Environment;
 use crate::failure::Failure;
-use crate::settings::file::{self, Line, SettingsError, parse_text, wanted};
+use crate::settings::file::{self, Line, SettingsError};
 use crate::settings::{Choice, KEYS, Key, Kind, Narrowing, Origin, Settings, Value, variable_name};
 
 /// Loads the settings. `projects` are folders of the project, the outermost first.
@@ -48,10 +48,11 @@ impl Settings {
         for key in KEYS {
             let Some(variable) = variable_name(key) else { continue };
             let Some(text) = environment.variable(&variable) else { continue };
-            let value = parse_text(key.kind, text).ok_or_else(|| SettingsError::WrongKind {
+            let value = key.read_text(text).ok_or_else(|| SettingsError::WrongKind {
                 place: format!("${variable}"),
                 name: key.name.to_owned(),
-                wanted: wanted(key.kind),
+                wanted: key.wanted(),
+                nearest: key.nearest_word(text),
             })?;
             self.set(key.name.to_owned(), value, Origin::Variable(variable));
         }
@@ -99,8 +100,11 @@ impl Settings {
     /// Of words that say how much is allowed, one that cannot be read allows the least. Says so.
     fn close(&mut self, path: &Path, error: &SettingsError) -> String {
         let SettingsError::WrongKind { name, place, .. } = error else { return String::new() };
-        let Some(Kind::Choice(Choice { words: [least, ..], .. })) =
-            Key::find(name).map(|key| key.kind)
+        let Some(Key {
+            kind: Kind::Choice(Choice { words: [least, ..], .. }),
+            narrowing: Narrowing::Tighter,
+            ..
+        }) = Key::find(name)
         else {
             return String::new();
         };

@@ -12,7 +12,7 @@ fn nothing_is_set_at_first() {
     exit 0
     ----- stdout
     # state: [HOME]/.metier
-    # nothing is set; `--all` shows every setting with its default
+    # nothing is set; `--all` shows every setting with its default, `metier config sample` explains them
     ----- stderr
     ");
 }
@@ -155,7 +155,7 @@ fn a_mistake_is_named_with_its_line() {
     };
     assert_snapshot!(with("# one\nskils.enabled = true\n"), @"2 |  | error: [HOME]/.metier/config.toml:2: there is no setting `skils.enabled` / hint: did you mean `skills.enabled`?");
     assert_snapshot!(with("[skills]\ndenyed = []\n"), @"2 |  | error: [HOME]/.metier/config.toml:2: there is no setting `skills.denyed` / hint: did you mean `skills.denied`?");
-    assert_snapshot!(with("[skills.entries.pdf]\nenable = true\n"), @"2 |  | error: [HOME]/.metier/config.toml:2: there is no setting `skills.entries.pdf.enable` / hint: did you mean `skills.entries.*.enabled`?");
+    assert_snapshot!(with("[skills.entries.pdf]\nenable = true\n"), @"2 |  | error: [HOME]/.metier/config.toml:2: there is no setting `skills.entries.pdf.enable` / hint: did you mean `skills.entries.pdf.enabled`?");
     assert_snapshot!(with("[quite.different]\nthing = 1\n"), @"2 |  | error: [HOME]/.metier/config.toml:2: there is no setting `quite.different.thing` / hint: `metier config show --all` lists them");
     assert_snapshot!(with("skills.denied = 'x'"), @"2 |  | error: [HOME]/.metier/config.toml:1: `skills.denied` is not a list of names or globs of names");
     assert_snapshot!(with("skills.denied = ['[x']"), @"2 |  | error: [HOME]/.metier/config.toml:1: `skills.denied` is not a list of names or globs of names");
@@ -190,7 +190,7 @@ fn a_configuration_that_is_no_file_is_not_waited_for() {
     exit 0
     ----- stdout
     # state: [HOME]/.metier
-    # nothing is set; `--all` shows every setting with its default
+    # nothing is set; `--all` shows every setting with its default, `metier config sample` explains them
     ----- stderr
     warning: [PROJECT]/.metier/config.toml:1:1: the project's configuration is not used: cannot read the configuration `[PROJECT]/.metier/config.toml`: not a regular file [M090]
     ");

@@ -62,6 +62,7 @@ fn people_see_the_lines_it_is_about() {
       = help: start it with a line like `#!/usr/bin/env python3`, or give it an ending
     ----- stderr
     1 skill: 0 errors, 4 warnings, 1 note; 2 can be mended with --fix
+    `metier skills lint --explain M023` says what M023 means
     ");
 }
 
@@ -76,7 +77,10 @@ fn the_letter_of_the_format_is_stricter() {
         titles.map(|title| format!("{title}]")).collect()
     };
     assert_snapshot!(severities(&strict.stdout).join(" "), @"error[M023] error[M027] error[M006] error[M040] warning[M066]");
-    assert_snapshot!(strict.stderr, @"1 skill: 4 errors, 1 warning, 0 notes; 2 can be mended with --fix");
+    assert_snapshot!(strict.stderr, @"
+    1 skill: 4 errors, 1 warning, 0 notes; 2 can be mended with --fix
+    `metier skills lint --explain M023` says what M023 means
+    ");
 }
 
 #[test]
@@ -84,10 +88,22 @@ fn paths_are_files_skills_or_folders_of_skills() {
     let env = with_findings();
     write_skill(&env, "deep/er/clean", "name: clean\ndescription: Does it. Use when asked.");
     let counts = |line: &str| run(&env, line).stderr;
-    assert_snapshot!(counts("skills lint skills/pipes/SKILL.md"), @"1 skill: 0 errors, 4 warnings, 1 note; 2 can be mended with --fix");
-    assert_snapshot!(counts("skills lint skills/pipes"), @"1 skill: 0 errors, 4 warnings, 1 note; 2 can be mended with --fix");
-    assert_snapshot!(counts("skills lint skills"), @"2 skills: 0 errors, 4 warnings, 1 note; 2 can be mended with --fix");
-    assert_snapshot!(counts("skills lint skills/pipes skills/pipes/SKILL.md skills/deep"), @"2 skills: 0 errors, 4 warnings, 1 note; 2 can be mended with --fix");
+    assert_snapshot!(counts("skills lint skills/pipes/SKILL.md"), @"
+    1 skill: 0 errors, 4 warnings, 1 note; 2 can be mended with --fix
+    `metier skills lint --explain M023` says what M023 means
+    ");
+    assert_snapshot!(counts("skills lint skills/pipes"), @"
+    1 skill: 0 errors, 4 warnings, 1 note; 2 can be mended with --fix
+    `metier skills lint --explain M023` says what M023 means
+    ");
+    assert_snapshot!(counts("skills lint skills"), @"
+    2 skills: 0 errors, 4 warnings, 1 note; 2 can be mended with --fix
+    `metier skills lint --explain M023` says what M023 means
+    ");
+    assert_snapshot!(counts("skills lint skills/pipes skills/pipes/SKILL.md skills/deep"), @"
+    2 skills: 0 errors, 4 warnings, 1 note; 2 can be mended with --fix
+    `metier skills lint --explain M023` says what M023 means
+    ");
     let here = env.project().join("skills/deep/er/clean");
     assert_snapshot!(env.run_in(&here, ["skills", "lint", "."], "").stderr, @"1 skill: 0 errors, 0 warnings, 0 notes");
     assert_snapshot!(env.run_in(&here, ["skills", "lint", "SKILL.md", "--strict"], "").stderr, @"1 skill: 0 errors, 0 warnings, 0 notes");
@@ -149,6 +165,7 @@ fn what_cannot_be_read_is_a_finding() {
      --> skills/large/SKILL.md
     ----- stderr
     1 skill: 3 errors, 0 warnings, 0 notes
+    `metier skills lint --explain M010` says what M010 means
     ");
 }
 

@@ -42,6 +42,7 @@ fn what_has_no_fix_stays_and_is_said() {
     assert_snapshot!(outcome.stderr, @"
     mended skills/pipes/SKILL.md
     1 skill: 1 error, 0 warnings, 0 notes
+    `metier skills lint --explain M040` says what M040 means
     ");
 }
 
@@ -114,7 +115,7 @@ fn a_pipe_is_not_waited_for() {
     let path = env.project().join("SKILL.md");
     rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0)
         .unwrap();
-    assert_snapshot!(compact(&run(&env, "skills lint SKILL.md --fix")), @"1 | error[M010]: the file cannot be read: not a regular file / --> SKILL.md /  | 0 skills: 1 error, 0 warnings, 0 notes");
+    assert_snapshot!(compact(&run(&env, "skills lint SKILL.md --fix")), @"1 | error[M010]: the file cannot be read: not a regular file / --> SKILL.md /  | 0 skills: 1 error, 0 warnings, 0 notes / `metier skills lint --explain M010` says what M010 means");
 }
 
 #[test]

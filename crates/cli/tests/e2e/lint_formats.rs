@@ -124,6 +124,12 @@ fn sarif_has_what_the_standard_requires() {
         .map(|rule| rule["id"].as_str().unwrap())
         .collect();
     assert!(rules.len() > 50 && rules.is_sorted());
+    for rule in driver["rules"].as_array().unwrap() {
+        for place in ["/shortDescription/text", "/fullDescription/text", "/help/text"] {
+            assert!(rule.pointer(place).is_some_and(|it| it.as_str() > Some("")), "{place} {rule}");
+        }
+        assert!(rule["help"]["markdown"].as_str().unwrap().contains("\n**Bad**\n"), "{rule}");
+    }
     let results = run["results"].as_array().unwrap();
     assert!(results.len() >= 4);
     for result in results {

@@ -285,6 +285,12 @@ fn print_human(context: &Context, skills: &[Linted], findings: &[Finding], level
     }
     context.output.print(&text);
     context.output.say(&summary(skills.len(), findings));
+    if let Some(finding) = findings.first() {
+        let code = finding.code;
+        context
+            .output
+            .say(&format!("`metier skills lint --explain {code}` says what {code} means"));
+    }
 }
 
 fn summary(skills: usize, findings: &[Finding]) -> String {

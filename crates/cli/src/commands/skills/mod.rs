@@ -35,7 +35,7 @@ pub(super) fn run(arguments: SkillsArgs, context: &Context) -> Result<u8, Failur
             catalog::run(context, &sources, &catalog::Wanted { tokens, format, json })
         }
         SkillsCommand::Tokens { json } => tokens::run(context, &sources, json),
-        SkillsCommand::Lint { paths, strict, fix, format, json } => {
+        SkillsCommand::Lint { paths, strict, fix, format, json, .. } => {
             let format = if json { LintFormat::Json } else { format };
             lint::run(context, &sources, &lint::Wanted { paths, strict, fix, format })
         }

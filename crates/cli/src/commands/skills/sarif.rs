@@ -1,8 +1,10 @@
 //! Findings as SARIF 2.1.0, which code hosts show beside the lines.
 
 use metier_skill::diagnostic::{Code, Level, Severity};
+use metier_skill::explanation::explain;
 use serde_json::{Value, json};
 
+use crate::commands::rules;
 use crate::commands::skills::lint::Finding;
 
 /// The whole report.
@@ -13,6 +15,8 @@ pub(super) fn report(findings: &[Finding]) -> Value {
             json!({
                 "id": code.as_str(),
                 "shortDescription": { "text": code.summary() },
+                "fullDescription": { "text": explain(*code).meaning },
+                "help": { "text": rules::text(*code), "markdown": rules::markdown(*code) },
                 "defaultConfiguration": { "level": level_of(code.severity(Level::Lenient)) },
             })
         })

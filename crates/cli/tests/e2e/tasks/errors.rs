@@ -88,14 +88,14 @@ fn files_and_words_that_cannot_be_used_are_mistakes() {
     let session = run_scripted(&env, &["look", "--session", ""]);
     env.write("home/.metier/config.toml", "[skills]\nload_mode = \"always\"\n");
     let word = run_scripted(&env, &["look"]);
-    env.write("home/.metier/config.toml", "[models.providers.mine]\nformat = \"chat\"\n");
+    env.write("home/.metier/config.toml", "[models.providers.mine]\nformat = \"responses\"\n");
     let provider = run_scripted(&env, &["look"]);
     let told = [missing, folder, session, word, provider];
     assert_snapshot!(told.iter().map(compact).collect::<Vec<_>>().join("\n"), @"
     2 |  | error: `long` cannot be read: No such file or directory (os error 2) / hint: the task is one argument in quotes; the files come after it
     2 |  | error: `skills` cannot be read: it is not a file
     2 |  | error: the id of the session cannot be used: it is empty
-    2 |  | error: `skills.load_mode` cannot be `always` / hint: set it to `turn`, `once` or `session`
+    2 |  | error: [HOME]/.metier/config.toml:2: `skills.load_mode` is not `turn`, `once` or `session`
     2 |  | error: `models.providers.mine.base_url` is not set / hint: set it to where the provider is asked, such as `http://127.0.0.1:8080/v1`
     ");
 }

@@ -118,5 +118,5 @@ fn a_server_that_can_enforce_it_makes_the_model_choose_a_skill_first() {
     "#);
     assert_eq!(talk.state(), "");
     set("sometimes");
-    assert_snapshot!(compact(&talk.try_saying(&["Well?"])), @"2 |  | error: `models.providers.test.tool_choice` cannot be `sometimes` / hint: set it to `auto` or `constrained`");
+    assert_snapshot!(compact(&talk.try_saying(&["Well?"])), @"2 |  | error: [HOME]/.metier/config.toml:6: `models.providers.test.tool_choice` is not `auto` or `constrained`");
 }

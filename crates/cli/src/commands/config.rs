@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::failure::OK;
 use crate::output::{Output, plain, style, styled};
-use crate::settings::{self, KEYS, Key, Origin, Value};
+use crate::settings::{self, KEYS, Key, Kind, Origin, Value};
 
 /// Prints a file with every setting in it, each as a comment.
 pub(super) fn sample(output: Output) -> u8 {
@@ -83,10 +83,19 @@ impl Row {
         json!({ "name": self.name, "value": value, "origins": self.origins, "also": self.also })
     }
 
+    fn is_word(&self) -> bool {
+        Key::find(&self.name).is_some_and(|key| key.kind == Kind::Words)
+    }
+
     fn to_line(&self) -> String {
         let also = if self.also { ", also" } else { "" };
         let origin = format!("# {}{also}", plain(&self.origins.join(", before that ")));
         let origin = styled(style::DIM, origin);
-        format!("{} = {}  {origin}\n", plain(&self.name), plain(&self.value.to_string()))
+        let value = match &self.value {
+            // What is a word or a list is shown as the word it most often is.
+            Value::List(words) if words.len() == 1 && self.is_word() => format!("{:?}", words[0]),
+            value => value.to_string(),
+        };
+        format!("{} = {}  {origin}\n", plain(&self.name), plain(&value))
     }
 }

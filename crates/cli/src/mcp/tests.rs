@@ -129,16 +129,16 @@ fn a_project_adds_no_server_and_changes_none() {
     );
     insta::assert_snapshot!(text, @r#"
     git: ["uvx"] in /home with PATH=/bin HOME=/home LANG=C TERM=dumb; tools true, skills false, 9 s
-    `mcp.servers.git.command` is not taken from a project
-    `mcp.servers.git.args` is not taken from a project
-    `mcp.servers.git.cwd` is not taken from a project
-    `mcp.servers.git.url` is not taken from a project
-    `mcp.servers.git.token_env` is not taken from a project
-    `mcp.servers.git.skills` is not taken from a project
-    `mcp.servers.git.env.LD_PRELOAD` is not taken from a project
-    `mcp.servers.git.headers.a` is not taken from a project
-    `mcp.servers.git.timeout` is not taken from a project
-    `mcp.servers.evil.command` is not taken from a project
+    `mcp.servers.git.command` is not taken from a project, which may not set it
+    `mcp.servers.git.args` is not taken from a project, which may not set it
+    `mcp.servers.git.cwd` is not taken from a project, which may not set it
+    `mcp.servers.git.url` is not taken from a project, which may not set it
+    `mcp.servers.git.token_env` is not taken from a project, which may not set it
+    `mcp.servers.git.skills` is not taken from a project, which may only switch it off
+    `mcp.servers.git.env.LD_PRELOAD` is not taken from a project, which may not set it
+    `mcp.servers.git.headers.a` is not taken from a project, which may not set it
+    `mcp.servers.git.timeout` is not taken from a project, which may only lower it
+    `mcp.servers.evil.command` is not taken from a project, which may not set it
     "#);
 }
 

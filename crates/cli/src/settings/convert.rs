@@ -72,6 +72,16 @@ impl Key {
         near.filter(|(distance, _)| *distance <= MAX_WRONG_IN_WORD).map(|(_, word)| word)
     }
 
+    /// The first glob that cannot be read in a value that is a list of texts.
+    pub(crate) fn unreadable_glob(&self, value: &DeValue<'_>) -> Option<String> {
+        match texts(value) {
+            Some(Value::List(globs)) if self.kind == Kind::Globs => {
+                globs.into_iter().find(|glob| Patterns::new(std::slice::from_ref(glob)).is_err())
+            }
+            _ => None,
+        }
+    }
+
     fn choose(&self, word: &str) -> Option<Value> {
         self.words().contains(&word).then(|| Value::Text(word.to_owned()))
     }

@@ -69,6 +69,16 @@ pub(crate) enum SettingsError {
         /// Why not.
         rule: &'static str,
     },
+    /// A glob cannot be read.
+    #[error("{place}: `{name}` has `{}`, which is not a name or a glob of names", glob.escape_debug())]
+    Glob {
+        /// Where it was set.
+        place: String,
+        /// What was set.
+        name: String,
+        /// The glob.
+        glob: String,
+    },
     /// The value is of another kind.
     #[error("{place}: `{name}` is not {wanted}")]
     WrongKind {
@@ -135,12 +145,18 @@ fn parse(path: &Path, text: &str) -> Result<Vec<ReadLine>, SettingsError> {
                 nearest: nearest_name(&name),
                 name: name.clone(),
             })?;
-            let value = key.read(value).ok_or_else(|| SettingsError::WrongKind {
-                place,
-                name: name.clone(),
-                wanted: key.wanted(),
-                nearest: value.as_str().and_then(|word| key.nearest_word(word)),
-            })?;
+            let Some(value) = key.read(value) else {
+                let glob = key.unreadable_glob(value);
+                return Err(match glob {
+                    Some(glob) => SettingsError::Glob { place, name, glob },
+                    None => SettingsError::WrongKind {
+                        place,
+                        name,
+                        wanted: key.wanted(),
+                        nearest: value.as_str().and_then(|word| key.nearest_word(word)),
+                    },
+                });
+            };
             Ok(Line { name, key, value, line })
         })
         .collect();

@@ -64,9 +64,8 @@ impl Settings {
         let lines = match file::read(path) {
             Ok(lines) => lines,
             Err(error) => {
-                let why = Failure::of(&error);
-                let message = format!("the project's configuration is not used: {why}");
-                self.problems.push(Problem::new(Code::SettingIgnored, path, message));
+                let what = "the project's configuration is not used: ";
+                self.problems.push(refusal(path, error, what, ""));
                 return;
             }
         };
@@ -75,9 +74,8 @@ impl Settings {
                 Ok(line) => line,
                 Err(error) => {
                     let instead = self.close(path, &error);
-                    let why = Failure::of(&error);
-                    let message = format!("not taken from the project: {why}{instead}");
-                    self.problems.push(Problem::new(Code::SettingIgnored, path, message));
+                    let what = "not taken from the project: ";
+                    self.problems.push(refusal(path, error, what, &instead));
                     continue;
                 }
             };
@@ -87,9 +85,15 @@ impl Settings {
 
     fn narrow_by_line(&mut self, path: &Path, line: Line, whose: &str) {
         let origin = Origin::File { path: path.to_owned(), line: line.line };
-        let (name, at) = (line.name.clone(), line.line);
+        let (name, at, narrowing) = (line.name.clone(), line.line, line.key.narrowing);
         if !self.narrow(line, origin) {
-            let message = format!("`{name}` is not taken from {whose}");
+            let may = match narrowing {
+                Narrowing::Off => "which may only switch it off",
+                Narrowing::Smaller => "which may only lower it",
+                Narrowing::Tighter => "which may only tighten it",
+                Narrowing::Never | Narrowing::Longer | Narrowing::Also => "which may not set it",
+            };
+            let message = format!("`{name}` is not taken from {whose}, {may}");
             let mut problem = Problem::new(Code::SettingIgnored, path, message)
                 .help("such a configuration can narrow what is allowed, never widen it");
             problem.line = at;
@@ -153,6 +157,22 @@ impl Settings {
         }
         true
     }
+}
+
+/// What is said of an error in a project's file, at the line it is in.
+fn refusal(path: &Path, error: SettingsError, before: &str, after: &str) -> Problem {
+    let failure = Failure::from(error);
+    let why = failure.to_string();
+    // The place is that of the problem, and need not be told twice.
+    let place = format!("{}:", path.display());
+    let told = why.strip_prefix(&place).and_then(|rest| rest.split_once(": "));
+    let told = told.and_then(|(line, what)| Some((line.parse().ok()?, what)));
+    let (line, what) = told.unwrap_or((1, why.as_str()));
+    let hint = failure.hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
+    let mut problem =
+        Problem::new(Code::SettingIgnored, path, format!("{before}{what}{after}{hint}"));
+    problem.line = line;
+    problem
 }
 
 fn default_count(key: &Key) -> usize {
@@ -225,13 +245,13 @@ mod tests {
         insta::assert_snapshot!(shown.join("\n"), @r#"
         full  : approvals.mode = "full"
         full allowlist : approvals.mode = "allowlist"
-        full deny allowlist: approvals.mode = "deny" | `approvals.mode` is not taken from a project
+        full deny allowlist: approvals.mode = "deny" | `approvals.mode` is not taken from a project, which may only tighten it
         full  allowlist: approvals.mode = "allowlist"
-        deny full full: approvals.mode = "deny" | `approvals.mode` is not taken from the machine's file | `approvals.mode` is not taken from a project
-         full : `approvals.mode` is not taken from the machine's file
-          full: `approvals.mode` is not taken from a project
+        deny full full: approvals.mode = "deny" | `approvals.mode` is not taken from the machine's file, which may only tighten it | `approvals.mode` is not taken from a project, which may only tighten it
+         full : `approvals.mode` is not taken from the machine's file, which may only tighten it
+          full: `approvals.mode` is not taken from a project, which may only tighten it
           deny: approvals.mode = "deny"
-          Deny: approvals.mode = "deny" | not taken from the project: /project/.metier/config.toml:1: `approvals.mode` is not `deny`, `allowlist` or `full`; it is `deny` instead
+          Deny: approvals.mode = "deny" | not taken from the project: `approvals.mode` is not `deny`, `allowlist` or `full`; it is `deny` instead (did you mean `deny`?)
         full none : error: /machine.toml:1: `approvals.mode` is not `deny`, `allowlist` or `full`
         "#);
     }
@@ -248,8 +268,8 @@ mod tests {
         agents.bob.approvals.ask_fallback = "deny"
         agents.bob.approvals.mode = "full"
         agents.eve.approvals.ask = "always"
-        not taken from the project: /project/.metier/config.toml:4: `agents.bob.approvals.ask_fallback` is not `deny`, `allowlist` or `full`; it is `deny` instead
-        `agents.bob.approvals.ask` is not taken from a project
+        `agents.bob.approvals.ask` is not taken from a project, which may only tighten it
+        not taken from the project: `agents.bob.approvals.ask_fallback` is not `deny`, `allowlist` or `full`; it is `deny` instead
         "#);
     }
 
@@ -267,7 +287,7 @@ mod tests {
         approvals.safe_bins also ["cut", "sort"]
         approvals.safe_bins also ["cut", "rm"]
         skill_run.allowed_commands also ["rm"]
-        `approvals.allow` is not taken from a project
+        `approvals.allow` is not taken from a project, which may not set it
         "#);
         let allowed = |settings: &Settings| {
             settings.allowed(Key::find("approvals.safe_bins").unwrap()).join(" ")

@@ -106,7 +106,7 @@ fn settings_that_cannot_be_read_close_the_door() {
     assert_snapshot!(brief(&env, &["check", "--", "true"]), @"2 |  | error: [HOME]/.metier/config.toml:1: `approvals.mode` is not `deny`, `allowlist` or `full`");
     env.write("home/.metier/config.toml", "");
     let env = env.with_variable("METIER_APPROVALS_MODE", "all");
-    assert_snapshot!(brief(&env, &["check", "--", "true"]), @"2 |  | error: $METIER_APPROVALS_MODE: `approvals.mode` is not `deny`, `allowlist` or `full`");
+    assert_snapshot!(brief(&env, &["check", "--", "true"]), @"2 |  | error: $METIER_APPROVALS_MODE: `approvals.mode` is not `deny`, `allowlist` or `full` / hint: did you mean `full`?");
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn rules_are_the_least_of_settings_agent_and_project() {
     env.write("project/.metier/config.toml", "approvals.mode = 'deny'");
     assert!(check("approvals.mode = 'full'", "default").starts_with("4 | deny"));
     env.write("project/.metier/config.toml", "\napprovals.mode = 'none'");
-    assert_snapshot!(check("approvals.mode = 'full'", "default"), @"4 | deny: no commands may run here: the mode is `deny` / COMMAND  IN  PROGRAM  ALLOWED BY / ls       .   –        – | warning: [PROJECT]/.metier/config.toml:1:1: not taken from the project: [PROJECT]/.metier/config.toml:2: `approvals.mode` is not `deny`, `allowlist` or `full`; it is `deny` instead [M090]");
+    assert_snapshot!(check("approvals.mode = 'full'", "default"), @"4 | deny: no commands may run here: the mode is `deny` / COMMAND  IN  PROGRAM  ALLOWED BY / ls       .   –        – | warning: [PROJECT]/.metier/config.toml:2:1: not taken from the project: `approvals.mode` is not `deny`, `allowlist` or `full`; it is `deny` instead [M090]");
     assert_snapshot!(run(&env, "config show").stdout, @r#"
     # state: [HOME]/.metier
     approvals.mode = "deny"  # [PROJECT]/.metier/config.toml:2, before that [HOME]/.metier/config.toml:1

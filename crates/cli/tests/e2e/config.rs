@@ -57,13 +57,13 @@ fn every_setting_has_a_default() {
     exec.host_inputs = []  # default
     exec.max_timeout = 3600  # default
     exec.memory_mb = 2048  # default
-    exec.network = ["none"]  # default
+    exec.network = "none"  # default
     exec.processes = 256  # default
     exec.require = ""  # default
     exec.timeout = 300  # default
     mcp.servers.*.allow = []  # default
     mcp.servers.*.args = []  # default
-    mcp.servers.*.command = [""]  # default
+    mcp.servers.*.command = ""  # default
     mcp.servers.*.cwd = "~"  # default
     mcp.servers.*.deny = []  # default
     mcp.servers.*.env.* = ""  # default
@@ -87,7 +87,7 @@ fn every_setting_has_a_default() {
     skills.entries.*.api_key = ""  # default
     skills.entries.*.enabled = true  # default
     skills.entries.*.env.* = ""  # default
-    skills.entries.*.network = ["none"]  # default
+    skills.entries.*.network = "none"  # default
     skills.extra_dirs = []  # default
     skills.install.node_manager = "npm"  # default
     skills.install.prefer_brew = true  # default
@@ -158,7 +158,7 @@ fn a_mistake_is_named_with_its_line() {
     assert_snapshot!(with("[skills.entries.pdf]\nenable = true\n"), @"2 |  | error: [HOME]/.metier/config.toml:2: there is no setting `skills.entries.pdf.enable` / hint: did you mean `skills.entries.pdf.enabled`?");
     assert_snapshot!(with("[quite.different]\nthing = 1\n"), @"2 |  | error: [HOME]/.metier/config.toml:2: there is no setting `quite.different.thing` / hint: `metier config show --all` lists them");
     assert_snapshot!(with("skills.denied = 'x'"), @"2 |  | error: [HOME]/.metier/config.toml:1: `skills.denied` is not a list of names or globs of names");
-    assert_snapshot!(with("skills.denied = ['[x']"), @"2 |  | error: [HOME]/.metier/config.toml:1: `skills.denied` is not a list of names or globs of names");
+    assert_snapshot!(with("skills.denied = ['[x']"), @"2 |  | error: [HOME]/.metier/config.toml:1: `skills.denied` has `[x`, which is not a name or a glob of names");
     assert_snapshot!(with("skills.enabled = 'yes'"), @"2 |  | error: [HOME]/.metier/config.toml:1: `skills.enabled` is not `true` or `false`");
     assert_snapshot!(with("skills.catalog_tokens = -1"), @"2 |  | error: [HOME]/.metier/config.toml:1: `skills.catalog_tokens` is not a whole number");
     assert_snapshot!(with("skills.catalog_tokens = 1.5"), @"2 |  | error: [HOME]/.metier/config.toml:1: `skills.catalog_tokens` is not a whole number");
@@ -215,7 +215,7 @@ fn a_project_of_several_folders_narrows_step_by_step() {
     skills.catalog_tokens = 2000  # [PROJECT]/.metier/config.toml:1
     skills.denied = ["a", "b"]  # [PROJECT]/deep/.metier/config.toml:2, before that [PROJECT]/.metier/config.toml:2
     ----- stderr
-    warning: [PROJECT]/deep/.metier/config.toml:1:1: `skills.catalog_tokens` is not taken from a project [M090]
+    warning: [PROJECT]/deep/.metier/config.toml:1:1: `skills.catalog_tokens` is not taken from a project, which may only lower it [M090]
     "#);
     let values = json(&env.run_in(&env.project(), ["config", "show", "--json"], ""));
     assert_eq!(values.as_array().unwrap().len(), 2);

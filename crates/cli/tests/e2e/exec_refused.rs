@@ -46,8 +46,7 @@ fn an_executor_that_is_not_there_is_met_with_those_that_are() {
     ----- stdout
 
     ----- stderr
-    error: there is no executor `docker`
-    hint: set `exec.executor` to `sandbox`, `host` or `container`
+    error: [HOME]/.metier/config.toml:2: `exec.executor` is not `sandbox`, `host` or `container`
     ");
 }
 

@@ -241,14 +241,14 @@ fn a_project_never_widens() {
     assert_eq!(listed.stdout, "");
     assert_snapshot!(problems(&listed), @"
     error: [PROJECT]/.agents/skills/linked: the link leads outside its root [M083]
-    warning: [PROJECT]/.metier/config.toml:2:1: `skills.extra_dirs` is not taken from a project [M090]
-    warning: [PROJECT]/.metier/config.toml:3:1: `skills.plugin_dirs` is not taken from a project [M090]
-    warning: [PROJECT]/.metier/config.toml:4:1: `skills.allow_symlink_targets` is not taken from a project [M090]
-    warning: [PROJECT]/.metier/config.toml:8:1: `skills.catalog_tokens` is not taken from a project [M090]
-    warning: [PROJECT]/.metier/config.toml:10:1: `skills.entries.pdf.enabled` is not taken from a project [M090]
-    warning: [PROJECT]/.metier/config.toml:11:1: `skills.entries.pdf.api_key` is not taken from a project [M090]
-    warning: [PROJECT]/.metier/config.toml:12:1: `skills.entries.pdf.env.LD_PRELOAD` is not taken from a project [M090]
-    warning: [PROJECT]/.metier/config.toml:14:1: `agents.default.workspace` is not taken from a project [M090]
+    warning: [PROJECT]/.metier/config.toml:2:1: `skills.extra_dirs` is not taken from a project, which may not set it [M090]
+    warning: [PROJECT]/.metier/config.toml:3:1: `skills.plugin_dirs` is not taken from a project, which may not set it [M090]
+    warning: [PROJECT]/.metier/config.toml:4:1: `skills.allow_symlink_targets` is not taken from a project, which may not set it [M090]
+    warning: [PROJECT]/.metier/config.toml:8:1: `skills.catalog_tokens` is not taken from a project, which may only lower it [M090]
+    warning: [PROJECT]/.metier/config.toml:10:1: `skills.entries.pdf.enabled` is not taken from a project, which may only switch it off [M090]
+    warning: [PROJECT]/.metier/config.toml:11:1: `skills.entries.pdf.api_key` is not taken from a project, which may not set it [M090]
+    warning: [PROJECT]/.metier/config.toml:12:1: `skills.entries.pdf.env.LD_PRELOAD` is not taken from a project, which may not set it [M090]
+    warning: [PROJECT]/.metier/config.toml:14:1: `agents.default.workspace` is not taken from a project, which may not set it [M090]
     ");
     assert_snapshot!(run(&env, "config show").stdout, @r#"
     # state: [HOME]/.metier

@@ -99,6 +99,17 @@ const NEEDS: &[Need] = &[
         source: Source::Debian(Sign::Program("strace")),
     },
     Need {
+        package: "zsh",
+        reason: "completes command lines with our script, in a test",
+        source: Source::Debian(Sign::Program("zsh")),
+    },
+    Need { package: "fish", reason: "the same", source: Source::Debian(Sign::Program("fish")) },
+    Need {
+        package: "groff",
+        reason: "reads our manual pages, in a test",
+        source: Source::Debian(Sign::Program("groff")),
+    },
+    Need {
         package: "openssl",
         reason: "makes the certificates of a server that tests ask over TLS",
         source: Source::Debian(Sign::Program("openssl")),

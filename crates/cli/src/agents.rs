@@ -240,7 +240,7 @@ mod tests {
     use super::*;
     use crate::args::Color;
     use crate::environment::Environment;
-    use crate::output::Output;
+    use crate::output::{Output, Terminal};
     use crate::remote::Servers;
     use crate::settings::{Origin, Settings, Value};
 
@@ -255,7 +255,7 @@ mod tests {
         let values = settings.iter().cloned();
         let values = values.map(|(name, value)| (name.to_owned(), (value, vec![Origin::Default])));
         let settings = Settings { values: values.collect(), ..Settings::default() };
-        let output = Output::new(Color::Never, true, None);
+        let output = Output::new(Color::Never, true, Terminal::default());
         let servers = Servers::default();
         Context { environment, settings, output, servers }.model_executor(None)
     }

@@ -14,19 +14,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
 use crate::failure::Failure;
+use crate::output::Working;
 
 /// An address that was asked this recently is not asked again.
 const FRESH: Duration = Duration::from_secs(5 * 60);
 
 type Located = (PathBuf, Option<Problem>);
 
+/// How far one goes for an archive.
+#[derive(Debug)]
+pub(crate) enum Reach<'a> {
+    /// Over the network, which may take its time.
+    Network(&'a Working),
+    /// To the copies that are here.
+    AtHand,
+}
+
 /// The folder of skills that a setting names: the folder itself, or where its archive is unpacked.
 ///
 /// A copy that could not be brought up to date is used, with a remark.
-pub(crate) fn locate(place: &str, environment: &Environment) -> Result<Located, Box<Problem>> {
+pub(crate) fn locate(
+    place: &str,
+    environment: &Environment,
+    reach: &Reach<'_>,
+) -> Result<Located, Box<Problem>> {
     let (address, pin) = split_pin(place)?;
     if address.starts_with("https://") || address.starts_with("http://") {
-        return Archive::new(address, pin, environment).locate();
+        return Archive::new(address, pin, environment).locate(reach);
     }
     let path = match address.strip_prefix("file://") {
         Some(path) => PathBuf::from(path),
@@ -81,13 +95,18 @@ impl<'a> Archive<'a> {
         Self { address, pin, cache: caches.join(&key[..32]) }
     }
 
-    fn locate(&self) -> Result<Located, Box<Problem>> {
+    fn locate(&self, reach: &Reach<'_>) -> Result<Located, Box<Problem>> {
         let record = self.record().filter(|record| self.is_wanted(record.sha256));
+        let may_fetch = matches!(reach, Reach::Network(_));
         if let Some(record) = &record
-            && (self.pin.is_some() || record.is_fresh())
+            && (self.pin.is_some() || record.is_fresh() || !may_fetch)
         {
             return Ok((self.folder(record.sha256), None));
         }
+        let Reach::Network(working) = reach else {
+            return Err(self.refused(&Failure::new("it was not fetched yet")));
+        };
+        working.set(&format!("fetching {}", shown(self.address)));
         match self.fetch(record.as_ref()) {
             Ok(folder) => Ok((folder, None)),
             Err(failure) => match record {

@@ -16,6 +16,7 @@ use metier_skill::problem::Problem;
 use metier_skill::search::edit_distance;
 use metier_workspace::Tree;
 
+use crate::archives::Reach;
 use crate::args::SourceArgs;
 use crate::bundled::BUNDLED;
 use crate::environment::Environment;
@@ -102,7 +103,8 @@ impl Context {
     ///
     /// When a filter cannot be read.
     pub(crate) fn library(&self, sources: &SourceArgs) -> Result<Snapshot, Failure> {
-        self.library_with(sources, &self.ask_servers(sources)?)
+        let working = self.output.working("looking for skills");
+        self.library_with(sources, &self.ask_servers(sources)?, &Reach::Network(&working))
     }
 
     /// The skills there are, with what servers offered before.
@@ -114,8 +116,10 @@ impl Context {
         &self,
         sources: &SourceArgs,
         offers: &Offers,
+        reach: &Reach<'_>,
     ) -> Result<Snapshot, Failure> {
-        let Roots { roots, problems } = Roots::find(&self.environment, &self.settings, sources);
+        let Roots { roots, problems } =
+            Roots::find(&self.environment, &self.settings, sources, reach);
         let choices = self.choices(sources)?;
         let path = self.program_path();
         let servers = self.mcp_names();
@@ -203,6 +207,7 @@ impl Context {
     /// When it cannot be read, or is not what its server told.
     pub(crate) fn tree_of(&self, entry: &Entry, digests: &DigestCache) -> Result<Tree, Failure> {
         let (name, folder) = (entry.name.as_str(), self.folder_of(entry)?);
+        let _working = self.output.working(&format!("reading {name}"));
         let Some(skill) = entry.remote() else { return Ok(read_tree(name, &folder, digests)?) };
         let tree = read_tree(name, &folder, &DigestCache::in_memory())?;
         remote::compare(skill, &tree)?;

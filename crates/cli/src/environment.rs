@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Where the settings of a machine are.
@@ -15,6 +16,11 @@ const MACHINE_SETTINGS: &str = "/etc/metier/config.toml";
 /// When the system does not say.
 pub(crate) fn program() -> std::io::Result<PathBuf> {
     env::current_exe()
+}
+
+/// The words of the command line, the name of the program first.
+pub(crate) fn words() -> Vec<OsString> {
+    env::args_os().collect()
 }
 
 /// What the process was started with.

@@ -12,10 +12,11 @@ use metier_skill::library::{Entry, Published, Snapshot, Watched, Watcher};
 use metier_skill::problem::Problem;
 use metier_workspace::{RunSettings, Tree};
 
+use crate::archives::Reach;
 use crate::args::SourceArgs;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::style;
+use crate::output::{Working, style};
 use crate::remote::Offers;
 use crate::roots::Roots;
 
@@ -42,7 +43,8 @@ impl Skills {
     ///
     /// When a filter cannot be read.
     pub(crate) fn find(context: &Context, sources: &SourceArgs) -> Result<Self, Failure> {
-        Self::with(context, sources, context.ask_servers(sources)?)
+        let working = context.output.working("looking for skills");
+        Self::with(context, sources, context.ask_servers(sources)?, &working)
     }
 
     /// Looks for those of this machine, and asks no server: [`Skills::watch`] does.
@@ -51,11 +53,18 @@ impl Skills {
     ///
     /// As for [`Skills::find`].
     pub(crate) fn find_here(context: &Context, sources: &SourceArgs) -> Result<Self, Failure> {
-        Self::with(context, sources, context.unasked_servers(sources)?)
+        let working = context.output.working("looking for skills");
+        Self::with(context, sources, context.unasked_servers(sources)?, &working)
     }
 
-    fn with(context: &Context, sources: &SourceArgs, offers: Offers) -> Result<Self, Failure> {
-        let published = Published::new(context.library_with(sources, &offers)?);
+    fn with(
+        context: &Context,
+        sources: &SourceArgs,
+        offers: Offers,
+        working: &Working,
+    ) -> Result<Self, Failure> {
+        let reach = Reach::Network(working);
+        let published = Published::new(context.library_with(sources, &offers, &reach)?);
         let (context, digests) = (context.clone(), context.digests());
         Ok(Self { context, published, digests, offers: Mutex::new(offers) })
     }
@@ -129,7 +138,8 @@ impl Skills {
     /// Watches the folders as they are now; none if that cannot be, which is said once.
     fn watcher(&self, sources: &SourceArgs, is_told: &mut bool) -> Option<Watcher> {
         let Context { environment, settings, output, .. } = &self.context;
-        let Roots { roots, .. } = Roots::find(environment, settings, sources);
+        let reach = Reach::Network(&Working::unseen());
+        let Roots { roots, .. } = Roots::find(environment, settings, sources, &reach);
         let watcher = Watcher::new(roots.iter().map(|root| root.path.as_path()));
         let why = match &watcher {
             Ok(watcher) => watcher.polls_because().map(|why| format!("files are polled: {why}")),
@@ -144,7 +154,8 @@ impl Skills {
     /// Looks for skills anew, and asks nobody; gives whether they are not what they were.
     fn look(&self, sources: &SourceArgs) -> bool {
         let offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = self.context.library_with(sources, &offers).ok();
+        let reach = Reach::Network(&Working::unseen());
+        let found = self.context.library_with(sources, &offers, &reach).ok();
         found.and_then(|snapshot| self.published.offer(snapshot)).is_some()
     }
 }

@@ -25,28 +25,32 @@ mod settings;
 mod sheet;
 mod telemetry;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use crate::args::Cli;
 use crate::context::Context;
 use crate::environment::Environment;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, Terminal};
 use crate::telemetry::Tracing;
 
 fn main() -> ExitCode {
     metier_sandbox::helper();
-    let cli = Cli::parse();
-    let environment = match Environment::read() {
+    let environment = Environment::read();
+    let terminal = environment.as_ref().map(Terminal::of).unwrap_or_default();
+    let cli = match read(&environment::words(), terminal) {
+        Ok(cli) => cli,
+        Err(code) => return code.into(),
+    };
+    let output = Output::new(cli.color, cli.quiet, terminal);
+    let environment = match environment {
         Ok(environment) => environment,
         Err(error) => {
-            Output::new(cli.color, cli.quiet, None).failure(&Failure::of(&error));
+            output.failure(&Failure::of(&error));
             return failure::FAILED.into();
         }
     };
-    let output = Output::new(cli.color, cli.quiet, environment.variable("COLUMNS"));
     let tracing = Tracing::begin(&cli.command, &environment, output);
     let code = match tracing.trace(|| run(cli, environment, output)) {
         Ok(code) => code,
@@ -59,8 +63,28 @@ fn main() -> ExitCode {
     code.into()
 }
 
+/// Reads the command line; else answers it at once, with help or with what is wrong, and gives the exit code.
+fn read(words: &[OsString], terminal: Terminal) -> Result<Cli, u8> {
+    let color = args::color_of(words);
+    let output = Output::new(color, false, terminal);
+    if words.len() <= 1 {
+        output.print(&args::overview());
+        return Err(failure::OK);
+    }
+    args::parse(words, output.help_look()).map_err(|error| {
+        match args::mistake(&error, words) {
+            Some(failure) => output.failure(&failure),
+            None => {
+                // Nobody may be looking any more.
+                let _closed = error.print();
+            }
+        }
+        if error.use_stderr() { failure::USAGE } else { failure::OK }
+    })
+}
+
 fn run(cli: Cli, environment: Environment, output: Output) -> Result<u8, Failure> {
-    if let Some(code) = commands::without_settings(&cli.command, output) {
+    if let Some(code) = commands::without_settings(&cli.command, &environment, output) {
         return code;
     }
     let context = Context::new(environment, output)?;

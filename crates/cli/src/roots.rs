@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use metier_skill::discover::{Absence, Links, Root, Source, find_plugins};
 use metier_skill::problem::Problem;
 
-use crate::archives;
+use crate::archives::{self, Reach};
 use crate::args::SourceArgs;
 use crate::environment::Environment;
 use crate::settings::Settings;
@@ -78,10 +78,11 @@ impl Roots {
         environment: &Environment,
         settings: &Settings,
         sources: &SourceArgs,
+        reach: &Reach<'_>,
     ) -> Self {
         let mut roots = Self::default();
         if !sources.no_default_sources {
-            roots.add_extra(environment, settings);
+            roots.add_extra(environment, settings, reach);
             roots.add_plugins(environment, settings);
             roots.add(Source::Managed, environment.state().join("skills"));
             for folder in user_folders(environment) {
@@ -105,11 +106,11 @@ impl Roots {
         self.roots.push(root(source, path));
     }
 
-    fn add_extra(&mut self, environment: &Environment, settings: &Settings) {
+    fn add_extra(&mut self, environment: &Environment, settings: &Settings, reach: &Reach<'_>) {
         let named = settings.list("skills.extra_dirs").iter().map(String::as_str);
         let places: Vec<&str> = named.chain(environment.variable("SKILLS_ROOT")).collect();
         for place in places {
-            match archives::locate(place, environment) {
+            match archives::locate(place, environment, reach) {
                 Ok((path, problem)) => {
                     self.roots
                         .push(Root { absence: Absence::Reported, ..root(Source::Extra, path) });

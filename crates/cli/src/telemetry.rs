@@ -35,6 +35,9 @@ fn name(command: &Command) -> Option<&'static str> {
         | Command::Approvals(_)
         | Command::Mcp(_)
         | Command::Setup(_)
+        | Command::Completions { .. }
+        | Command::Man { .. }
+        | Command::Complete(_)
         | Command::Reference { .. } => None,
     }
 }

@@ -6,15 +6,18 @@ use clap::{Args, Subcommand};
 
 use crate::args::{ExecutorName, SourceArgs};
 
+/// The heading of what most people leave alone.
+const DETAILS: &str = "How skills reach the model";
+
 /// `metier run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// What to do, in your words
+    /// What to do, in your own words
     pub task: String,
-    /// Files that belong to it
+    /// Files to bring along
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Print the events of the turn as they happen, one line of JSON each
+    /// Print events as they happen, one line of JSON each
     #[arg(long)]
     pub json: bool,
     /// Who does it, and how.
@@ -33,30 +36,29 @@ pub(crate) struct ChatArgs {
 /// Who is asked, in which session, and with what.
 #[derive(Debug, Default, Args)]
 pub(crate) struct AgentArgs {
-    /// The model to ask, as provider/name
-    #[arg(long, value_name = "P/N")]
+    /// Ask this model: PROVIDER/NAME, or offline
+    #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
-    /// The session to go on with, or the id of a new one; one is made up if none is given
+    /// Go on with this session, or begin one with this id
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Who runs commands of the model; on the host each is judged first, and you may be asked
-    #[arg(long, value_name = "E")]
+    /// Where commands run; on the host you are asked first
+    #[arg(long, value_name = "WHO")]
     pub executor: Option<ExecutorName>,
-    /// The tools the model is given
-    #[arg(long, value_name = "SET", value_parser = ["full", "knowledge", "single", "files"])]
+    /// Which tools the model gets
+    #[arg(long, value_name = "SET", help_heading = DETAILS, value_parser = ["full", "knowledge", "single", "files"])]
     pub tools: Option<String>,
     /// How long a loaded skill stays loaded
-    #[arg(long, value_name = "MODE", value_parser = ["turn", "once", "session"])]
+    #[arg(long, value_name = "MODE", help_heading = DETAILS, value_parser = ["turn", "once", "session"])]
     pub load_mode: Option<String>,
-    /// Show all that tools answered, not only a line for each call
+    /// Show all that tools answer
     #[arg(long)]
     pub details: bool,
-    /// A program that may run on the host without asking, or program and regular expression for its arguments;
-    /// or a tool of another server, as mcp:SERVER/TOOL
+    /// Do not ask about this: PROGRAM, "PROGRAM REGEX" or mcp:SERVER/TOOL
     #[arg(long, value_name = "PATTERN")]
     pub yes_to: Vec<String>,
     /// Where the text of a loaded skill goes
-    #[arg(long, value_name = "PLACE", value_parser = ["tool_result", "system"])]
+    #[arg(long, value_name = "PLACE", help_heading = DETAILS, value_parser = ["tool_result", "system"])]
     pub placement: Option<String>,
     /// Where to look.
     #[command(flatten)]
@@ -77,11 +79,11 @@ pub(crate) struct SessionsArgs {
 /// The commands of `metier sessions`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsCommand {
-    /// List the sessions, those that were used last first
+    /// List the sessions, the one used last first
     List,
-    /// Show what happened in a session
+    /// Show what was said and done in a session
     Show {
-        /// The session
+        /// Id of the session
         #[arg(value_name = "ID")]
         session: String,
         /// Show all that tools were asked and answered
@@ -90,13 +92,13 @@ pub(crate) enum SessionsCommand {
     },
     /// Remove a session with its workspace and artifacts
     Rm {
-        /// The session
+        /// Id of the session
         #[arg(value_name = "ID")]
         session: String,
     },
-    /// Print a session whole, as lines of JSON
+    /// Print a whole session as lines of JSON
     Export {
-        /// The session
+        /// Id of the session
         #[arg(value_name = "ID")]
         session: String,
     },
@@ -105,7 +107,7 @@ pub(crate) enum SessionsCommand {
 /// `metier usage`.
 #[derive(Debug, Args)]
 pub(crate) struct UsageArgs {
-    /// Only this session
+    /// Count only this session
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     /// Print JSON

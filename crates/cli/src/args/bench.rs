@@ -15,11 +15,11 @@ pub(crate) struct BenchArgs {
     /// Print JSON
     #[arg(long, global = true)]
     pub json: bool,
-    /// Write a page with charts to this file too
+    /// Also write a page with charts to this file
     #[arg(long, value_name = "FILE", global = true)]
     pub html: Option<PathBuf>,
-    /// Do the same with this model too, as provider/name; its provider is paid for it
-    #[arg(long, value_name = "P/N", global = true)]
+    /// Also measure with this model (PROVIDER/NAME), which costs money
+    #[arg(long, value_name = "MODEL", global = true)]
     pub model: Option<String>,
     /// Where to look.
     #[command(flatten)]
@@ -29,9 +29,9 @@ pub(crate) struct BenchArgs {
 /// The commands of `metier bench`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum BenchCommand {
-    /// Measure how much of its requests a provider's cache has, by where the text of skills is put
+    /// Measure how much of each request a provider's cache already has
     PromptCache,
-    /// Measure what loading skills when they are needed saves against having all of them in the prompt
+    /// Measure what loading skills on demand saves
     TokenReport,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct DemoArgs {
 /// The commands of `metier demo`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum DemoCommand {
-    /// Show how long loaded skills stay in requests, and where, in each mode; needs no model
+    /// Show where the text of a loaded skill is in requests, and how long
     LoadModes {
         /// Print JSON
         #[arg(long)]

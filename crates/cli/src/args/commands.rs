@@ -6,24 +6,29 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::args::setup::agent_id;
 use crate::args::{
-    ApprovalsArgs, BenchArgs, ChatArgs, DemoArgs, InstallArgs, McpArgs, RunArgs, SessionsArgs,
-    SetupArgs, UsageArgs,
+    ApprovalsArgs, BenchArgs, ChatArgs, CompleteArgs, DemoArgs, InstallArgs, McpArgs, RunArgs,
+    SessionsArgs, SetupArgs, ShellName, UsageArgs,
 };
 
-/// A runtime for Agent Skills: find them, judge them, tell a model about them
+/// The heading of what every command takes.
+pub(crate) const GLOBAL: &str = "Global options";
+/// The heading of what chooses skills.
+pub(super) const WHICH_SKILLS: &str = "Which skills";
+
+/// Find Agent Skills, check them, and let a model use them safely
 #[derive(Debug, Parser)]
-#[command(name = "metier", version, max_term_width = 100)]
+#[command(name = "metier", version)]
 pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
 
-    /// Say nothing but the answer
-    #[arg(long, short, global = true)]
+    /// Print only the answer and errors
+    #[arg(long, short, global = true, help_heading = GLOBAL)]
     pub quiet: bool,
 
-    /// When to use colour
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    /// Use colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = GLOBAL)]
     pub color: Color,
 }
 
@@ -41,67 +46,81 @@ pub(crate) enum Color {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Look at skills: which there are, which work, what they cost
+    /// List, search, check, explain and write skills
     Skills(SkillsArgs),
-    /// Check a skill as the format's reference tool does
+    /// Check one skill as the format's reference tool does
     Validate {
-        /// A skill's folder, or its SKILL.md
+        /// The folder of a skill, or its SKILL.md
         path: PathBuf,
     },
-    /// Print the properties of a skill as JSON
+    /// Print the header of a skill as JSON
     ReadProperties {
-        /// A skill's folder, or its SKILL.md
+        /// The folder of a skill, or its SKILL.md
         path: PathBuf,
     },
-    /// Print the <available_skills> block for some skills
+    /// Print the <available_skills> block of some skills
     ToPrompt {
-        /// Skills' folders, or their SKILL.md files
+        /// Folders of skills, or their SKILL.md files
         paths: Vec<PathBuf>,
     },
-    /// Trust the skills of a project as they are now
+    /// Allow the skills of a project, as its files are now
     Trust(TrustArgs),
-    /// Do a task: a model finds the skills for it, loads them and runs their commands
+    /// Let a model do a task with the skills that fit it
     Run(RunArgs),
     /// Talk with a model that uses skills
     Chat(ChatArgs),
-    /// Look at sessions of tasks
+    /// List, show, export and remove sessions
     Sessions(SessionsArgs),
-    /// Show the tokens that models read and wrote, by model and skill
+    /// Show how many tokens were used, by model and by skill
     Usage(UsageArgs),
-    /// Decide what commands of a model may run on the host
+    /// Decide what a model may run unconfined on this machine
     Approvals(ApprovalsArgs),
-    /// Run a command of a skill
+    /// Run a command of a skill in the sandbox, without a model
     Exec(ExecArgs),
-    /// Give skills to another agent, over the Model Context Protocol
+    /// Serve skills to another agent (Model Context Protocol)
     Mcp(McpArgs),
     /// Print a file of a session, an artifact or a skill
     Read(ReadArgs),
-    /// Look at what runs have kept
+    /// List, get and remove the files that runs have kept
     Artifacts(ArtifactsArgs),
-    /// Remove workspaces that nobody used, and what killed runs left behind
+    /// Remove unused workspaces and what killed runs left behind
     Gc {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show what this machine offers to confine programs, and try every promise
+    /// Try how well this machine can confine programs
     Doctor {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Measure what requests cost, with the skills you have
+    /// Measure what your skills cost in requests to a model
     Bench(BenchArgs),
-    /// See how something works, without a model
+    /// Show how something works, without a model
     Demo(DemoArgs),
-    /// Get ready: a folder for the agent, and what skills miss
+    /// Set up a folder for the agent, see what skills still need
     Setup(SetupArgs),
-    /// Look at the settings
+    /// Show the settings and where each comes from
     Config {
         /// What to do.
         #[command(subcommand)]
         command: ConfigCommand,
     },
+    /// Print a script that makes Tab complete commands and skills
+    Completions {
+        /// Your shell
+        shell: ShellName,
+    },
+    /// Print the manual page, or write those of all commands
+    Man {
+        /// Write a page for each command into this folder
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
+    /// Print what may come next on a command line
+    #[command(name = "__complete", hide = true)]
+    Complete(CompleteArgs),
     /// Print a page of the reference as Markdown
     #[command(name = "__reference", hide = true)]
     Reference {
@@ -135,18 +154,18 @@ pub(crate) struct SkillsArgs {
 
 /// Where to look for skills, and which to use.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Sources")]
+#[command(next_help_heading = WHICH_SKILLS)]
 pub(crate) struct SourceArgs {
-    /// Search this folder too; its skills win over all others
+    /// Also use skills in this folder; they win over others
     #[arg(long = "skills-dir", value_name = "DIR", global = true)]
     pub skills_dirs: Vec<PathBuf>,
-    /// Search only what is named with --skills-dir and --mcp
+    /// Use only what --skills-dir and --mcp name
     #[arg(long, global = true)]
     pub no_default_sources: bool,
-    /// Ask this server for skills too: a command with its arguments, or a URL; all others win over its own
+    /// Also use skills of this MCP server: a command or a URL
     #[arg(long, value_name = "SERVER", global = true)]
     pub mcp: Vec<String>,
-    /// Use the skills of the project without asking whether it is trusted
+    /// Use skills of this project even if it is not trusted
     #[arg(long, global = true)]
     pub trust_project: bool,
     /// Use only skills of this name or glob
@@ -155,7 +174,7 @@ pub(crate) struct SourceArgs {
     /// Use no skills
     #[arg(long, global = true)]
     pub no_skills: bool,
-    /// As this agent, with its own folder and skills
+    /// Act as this agent, with its own folder and skills
     #[arg(long, value_name = "ID", default_value = "default", global = true, value_parser = agent_id)]
     pub agent: String,
 }
@@ -163,96 +182,96 @@ pub(crate) struct SourceArgs {
 /// The commands of `metier skills`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SkillsCommand {
-    /// List the skills that were found
+    /// List the skills there are, and which of them work
     List {
         /// Print JSON
         #[arg(long)]
         json: bool,
-        /// Show also skills that are switched off, and notes
+        /// Also show skills that are switched off, and notes
         #[arg(long)]
         all: bool,
     },
-    /// Show what is known of a skill
+    /// Show the header, files and digest of a skill
     Info {
-        /// The skill
+        /// Name of the skill
         name: String,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Explain why a skill is used, or why not
+    /// Explain why a skill is used or not, and what to do
     Explain {
-        /// The skill
+        /// Name of the skill
         name: String,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// List the docs of a skill, or print one
+    /// List the docs of a skill, or print one of them
     Docs {
-        /// The skill
+        /// Name of the skill
         name: String,
-        /// The doc, by its path
+        /// Print this doc, named by its path
         doc: Option<String>,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Find skills for what you want to do
+    /// Find skills by what you want to do
     Search {
         /// What you want to do, in your words
         #[arg(required = true)]
         query: Vec<String>,
-        /// How many to show
+        /// Show at most so many skills
         #[arg(long, value_name = "N", default_value_t = 10)]
         limit: usize,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Print what a model is told of the skills
+    /// Print exactly what a model is told about the skills
     Catalog {
-        /// Tokens it may cost
+        /// Stay within so many tokens
         #[arg(long, value_name = "N")]
         tokens: Option<usize>,
-        /// How to write it
+        /// Write it in this form
         #[arg(long, value_name = "FORMAT", default_value = "lines")]
         format: CatalogFormat,
-        /// Print JSON, with the report
+        /// Print JSON, with what was shortened or left out
         #[arg(long)]
         json: bool,
     },
-    /// Show what each skill costs a model, in each layer
+    /// Show how many tokens each skill costs a model
     Tokens {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Trust a skill of another server as it is now
+    /// Allow a skill of another MCP server, as it is now
     Trust {
-        /// The skill
+        /// Name of the skill
         name: String,
-        /// Agree to it without being asked
+        /// Agree without being asked
         #[arg(long)]
         yes: bool,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Check skills, and mend what can be mended
+    /// Check skills for mistakes, and mend what is safe to mend
     Lint {
-        /// Skills, their files, or folders with skills; all skills if none is given
+        /// Skills, SKILL.md files or folders of skills; without any, all skills
         paths: Vec<PathBuf>,
-        /// Hold them to the letter of the format
+        /// Judge by the letter of the format
         #[arg(long)]
         strict: bool,
-        /// Apply the fixes that are safe
+        /// Write the fixes that are safe into the files
         #[arg(long)]
         fix: bool,
-        /// How to write the findings
+        /// Write the findings in this form
         #[arg(long, value_name = "FORMAT", default_value = "human")]
         format: LintFormat,
-        /// Short for --format json
+        /// The same as --format json
         #[arg(long, conflicts_with = "format")]
         json: bool,
         /// Say what a code means, with examples, and look at nothing; list all codes if none is given
@@ -261,14 +280,14 @@ pub(crate) enum SkillsCommand {
     },
     /// Install the programs that a skill needs
     InstallDeps(InstallArgs),
-    /// Make a new skill to start from
+    /// Write a new skill to start from
     New {
-        /// Its name
+        /// Name of the skill: lowercase letters, digits and hyphens
         name: String,
-        /// Where to make its folder
+        /// Make its folder in this one
         #[arg(long, value_name = "DIR", default_value = ".")]
         dir: PathBuf,
-        /// What it does and when to use it
+        /// What it does and when to use it, for its header
         #[arg(long, value_name = "TEXT")]
         description: Option<String>,
         /// Print JSON
@@ -300,45 +319,50 @@ pub(crate) enum LintFormat {
 /// `metier exec`.
 #[derive(Debug, Args)]
 pub(crate) struct ExecArgs {
-    /// The skill
+    /// Name of the skill
     #[arg(required_unless_present = "request")]
     pub skill: Option<String>,
-    /// Take the whole request as JSON from a file, or from standard input with `-`
+    /// Read the whole request as JSON from this file, or from - (standard input)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["skill", "command", "cwd", "env", "inputs", "outputs", "save", "timeout"])]
     pub request: Option<PathBuf>,
-    /// Who runs it
-    #[arg(long, value_name = "E")]
+    /// Where it runs; the host does not confine it
+    #[arg(long, value_name = "WHO")]
     pub executor: Option<ExecutorName>,
-    /// The session whose workspace is used; a new one if none is given
+    /// Run in the workspace of this session; else in a new one
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Where to run it: from the skill's folder, or $WORK_DIR/… and the like
-    #[arg(long, value_name = "D")]
+    /// Start in this folder of the skill, or in $WORK_DIR/…
+    #[arg(long, value_name = "DIR")]
     pub cwd: Option<String>,
-    /// Set a variable
-    #[arg(long, value_name = "K=V")]
+    /// Set an environment variable
+    #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<String>,
-    /// Bring a file in: a path, or artifact://, workspace://, skill://
+    /// Copy a file in: a path, or artifact://, workspace:// or skill://
     #[arg(long = "input", value_name = "FROM[=TO]")]
     pub inputs: Vec<String>,
-    /// Collect files, by pattern
+    /// Collect the files that match; else all in out/
     #[arg(long = "output", value_name = "GLOB")]
     pub outputs: Vec<String>,
-    /// Keep collected files as artifacts
+    /// Keep the collected files as artifacts
     #[arg(long)]
     pub save: bool,
-    /// Seconds it may take
-    #[arg(long, value_name = "S")]
+    /// Stop it after so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<f64>,
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
-    /// The command, after `--`: one text for a shell, or words
+    /// The command: one quoted text for a shell, or separate words
     #[arg(last = true, required_unless_present = "request")]
     pub command: Vec<String>,
     /// Where to look.
     #[command(flatten)]
     pub sources: SourceArgs,
+}
+
+/// Reads a number of seconds.
+fn seconds(text: &str) -> Result<f64, &'static str> {
+    text.parse().map_err(|_| "write a number of seconds")
 }
 
 /// Who runs commands.
@@ -355,13 +379,13 @@ pub(crate) enum ExecutorName {
 /// `metier read`.
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
-    /// workspace://PATH, artifact://NAME, artifact://NAME@VERSION or skill://NAME/PATH
+    /// workspace://PATH, artifact://NAME[@VERSION] or skill://NAME/PATH
     #[arg(value_name = "REF")]
     pub reference: String,
-    /// Only these lines, from 1
-    #[arg(long, value_name = "A-B")]
+    /// Print only these lines; the first is 1
+    #[arg(long, value_name = "FROM-TO")]
     pub lines: Option<String>,
-    /// The session; the one used last if none is given
+    /// Look in this session; else in the one used last
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     /// Where to look.
@@ -375,7 +399,7 @@ pub(crate) struct ArtifactsArgs {
     /// What to do.
     #[command(subcommand)]
     pub command: ArtifactsCommand,
-    /// The session; the one used last if none is given
+    /// Look in this session; else in the one used last
     #[arg(long, value_name = "ID", global = true)]
     pub session: Option<String>,
     /// Print JSON
@@ -386,24 +410,24 @@ pub(crate) struct ArtifactsArgs {
 /// The commands of `metier artifacts`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ArtifactsCommand {
-    /// List what a session has kept, and what belongs to you in all sessions
+    /// List the artifacts of a session, and those of all sessions
     List,
-    /// Write an artifact to a file, or to standard output
+    /// Print an artifact, or write it to a file
     Get {
-        /// NAME or NAME@VERSION
+        /// The artifact: NAME, or NAME@VERSION
         name: String,
-        /// The file
+        /// Write it to this file
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
     /// List the versions of an artifact
     Versions {
-        /// NAME
+        /// Name of the artifact
         name: String,
     },
     /// Remove an artifact, or one version of it
     Rm {
-        /// NAME or NAME@VERSION
+        /// The artifact: NAME, or NAME@VERSION
         name: String,
     },
 }
@@ -411,12 +435,12 @@ pub(crate) enum ArtifactsCommand {
 /// `metier trust`.
 #[derive(Debug, Args)]
 pub(crate) struct TrustArgs {
-    /// The project; the one you are in if none is given. With --revoke also SERVER:SKILL, as --list has it
+    /// The project; without one, where you are. With --revoke also SERVER:SKILL
     pub path: Option<PathBuf>,
-    /// List the trusted projects, and the trusted skills of other servers
+    /// List what is trusted: projects, and skills of other servers
     #[arg(long, conflicts_with_all = ["revoke", "path"])]
     pub list: bool,
-    /// Trust the project, or the skill of a server, no longer
+    /// Take trust back from the project, or from the skill of a server
     #[arg(long)]
     pub revoke: bool,
     /// Print JSON
@@ -432,7 +456,7 @@ pub(crate) enum ConfigCommand {
         /// Print JSON
         #[arg(long)]
         json: bool,
-        /// Show also settings that nobody set
+        /// Also show settings that nobody set, with their defaults
         #[arg(long)]
         all: bool,
     },

@@ -20,7 +20,7 @@ pub(crate) struct McpArgs {
 /// What is done beside serving.
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpCommand {
-    /// List other servers whose tools and skills are used
+    /// List the MCP servers whose tools and skills metier uses
     Servers {
         /// Print JSON
         #[arg(long)]
@@ -28,45 +28,45 @@ pub(crate) enum McpCommand {
     },
     /// Print the token that requests over HTTP need
     Token,
-    /// Tell another agent of this server, in its own configuration
+    /// Add metier to the configuration of another agent
     Install(InstallClientArgs),
 }
 
 /// `metier mcp install`.
 #[derive(Debug, Args)]
 pub(crate) struct InstallClientArgs {
-    /// The agent
+    /// The agent to tell
     #[arg(value_enum, required_unless_present = "list")]
     pub client: Option<ClientName>,
-    /// List the agents, their files, and which of them know this server
+    /// List the agents, their files, and which of them know metier
     #[arg(long, conflicts_with_all = ["client", "scope", "print", "yes", "remove", "http", "executor"])]
     pub list: bool,
     /// Print JSON
     #[arg(long, conflicts_with = "client", requires = "list")]
     pub json: bool,
-    /// Whose configuration is changed
-    #[arg(long, value_enum, default_value_t = Scope::User)]
+    /// Change your own configuration, or that of this project
+    #[arg(long, value_name = "WHOSE", value_enum, default_value_t = Scope::User)]
     pub scope: Scope,
-    /// The name of the server there
-    #[arg(long, default_value = "metier", value_parser = server_name)]
+    /// Call the server so in the configuration
+    #[arg(long, value_name = "NAME", default_value = "metier", value_parser = server_name)]
     pub name: String,
-    /// Only print what would be written
+    /// Print what would be written, and write nothing
     #[arg(long)]
     pub print: bool,
-    /// Agree to the change, without being asked
+    /// Agree to the change without being asked
     #[arg(long)]
     pub yes: bool,
-    /// Take the server out again
+    /// Take the server out of the configuration
     #[arg(long, conflicts_with_all = ["http", "executor"])]
     pub remove: bool,
-    /// Have the agent connect to this address, instead of starting the server
+    /// Let the agent connect to this address instead of starting metier
     #[arg(long, value_name = "URL", requires = "token_env", value_parser = address)]
     pub http: Option<String>,
-    /// The variable in which the agent finds the token for --http
+    /// The variable in which the agent has the token for --http
     #[arg(long, value_name = "NAME", requires = "http", value_parser = variable)]
     pub token_env: Option<String>,
     /// Where the server runs commands
-    #[arg(long, value_name = "NAME", conflicts_with = "http")]
+    #[arg(long, value_name = "WHO", conflicts_with = "http")]
     pub executor: Option<ExecutorName>,
 }
 
@@ -175,11 +175,11 @@ fn variable(text: &str) -> Result<String, &'static str> {
 /// What is served, and how.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Where commands run
-    #[arg(long, value_name = "NAME")]
+    /// Where commands run; the host does not confine them
+    #[arg(long, value_name = "WHO")]
     pub executor: Option<ExecutorName>,
-    /// The session whose workspace and artifacts are used; else a new one
-    #[arg(long, value_name = "NAME")]
+    /// Work in this session; else in a new one
+    #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     #[command(flatten)]
     pub http: HttpArgs,
@@ -189,20 +189,22 @@ pub(crate) struct ServeArgs {
 
 /// How requests over HTTP are taken.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Over HTTP instead of standard input")]
 pub(crate) struct HttpArgs {
-    /// Take requests over HTTP at this address, such as 127.0.0.1:8700, instead of standard input; port 0 takes a free one
+    /// Listen here: 127.0.0.1:8700; port 0 takes a free one
     #[arg(long = "http", value_name = "ADDRESS")]
     pub address: Option<SocketAddr>,
-    /// A file with tokens, one in a line, of which requests must have one; else METIER_MCP_TOKEN, else one that is made
+    /// Accept the tokens in this file, one in each line; else
+    /// METIER_MCP_TOKEN, else the one of `metier mcp token`
     #[arg(long, value_name = "FILE", requires = "address")]
     pub token_file: Option<PathBuf>,
-    /// Listen at an address that other machines can reach
+    /// Allow an address that other machines can reach
     #[arg(long, requires = "address")]
     pub allow_remote: bool,
-    /// Another name under which the server may be asked, such as NAME or NAME:PORT
+    /// Also answer under this name: NAME or NAME:PORT
     #[arg(long, value_name = "HOST", requires = "address")]
     pub allow_host: Vec<String>,
-    /// Web pages that may ask, such as https://NAME:PORT
-    #[arg(long, value_name = "ORIGIN", requires = "address")]
+    /// Let web pages of this origin ask, such as https://NAME
+    #[arg(long, value_name = "URL", requires = "address")]
     pub allow_origin: Vec<String>,
 }

@@ -5,17 +5,27 @@ mod approvals;
 mod bench;
 mod commands;
 mod mcp;
+mod mistake;
+mod notes;
+mod page;
 mod setup;
+mod shell;
+mod tree;
 
 pub(crate) use agent::{AgentArgs, ChatArgs, RunArgs, SessionsArgs, SessionsCommand, UsageArgs};
 pub(crate) use approvals::{AddArgs, ApprovalsArgs, ApprovalsCommand, CheckArgs};
 pub(crate) use bench::{BenchArgs, BenchCommand, DemoArgs, DemoCommand};
 pub(crate) use commands::{
     ArtifactsArgs, ArtifactsCommand, CatalogFormat, Cli, Color, Command, ConfigCommand, ExecArgs,
-    ExecutorName, LintFormat, ReadArgs, ReferencePage, SkillsArgs, SkillsCommand, SourceArgs,
-    TrustArgs,
+    ExecutorName, GLOBAL, LintFormat, ReadArgs, ReferencePage, SkillsArgs, SkillsCommand,
+    SourceArgs, TrustArgs,
 };
 pub(crate) use mcp::{
     ClientName, HttpArgs, InstallClientArgs, McpArgs, McpCommand, Scope, ServeArgs,
 };
+pub(crate) use mistake::mistake;
+pub(crate) use notes::{Note, groups, note, overview};
+pub(crate) use page::told_above;
 pub(crate) use setup::{InstallArgs, SetupArgs, agent_id};
+pub(crate) use shell::{CompleteArgs, ShellName};
+pub(crate) use tree::{Look, color_of, parse, tree};

@@ -7,10 +7,10 @@ use clap::Args;
 /// `metier setup`.
 #[derive(Debug, Args)]
 pub(crate) struct SetupArgs {
-    /// The folder of the agent, for its own skills and files
+    /// Use this folder for the skills and files of the agent
     #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
-    /// Agree to changing a setting that is there already, without being asked
+    /// Agree to changing a setting without being asked
     #[arg(long)]
     pub yes: bool,
 }
@@ -18,18 +18,18 @@ pub(crate) struct SetupArgs {
 /// `metier skills install-deps`.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct InstallArgs {
-    /// The skill
+    /// Name of the skill
     pub name: String,
-    /// Use this install option, instead of those that bring what is missing
+    /// Use this install option of the skill
     #[arg(long, value_name = "ID")]
     pub option: Option<String>,
-    /// Agree to what would be done, without being asked
+    /// Agree without being asked
     #[arg(long)]
     pub yes: bool,
-    /// Take also downloads whose digest the skill does not name
+    /// Accept downloads for which the skill names no digest
     #[arg(long)]
     pub unverified: bool,
-    /// Only show what would be done
+    /// Show what would be done, and do nothing
     #[arg(long)]
     pub dry_run: bool,
     /// Print JSON

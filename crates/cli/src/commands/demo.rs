@@ -72,7 +72,9 @@ enum Spot {
 /// Shows something.
 pub(super) fn run(arguments: &DemoArgs, context: &Context) -> Result<u8, Failure> {
     let DemoCommand::LoadModes { json } = arguments.command;
+    let working = context.output.working("trying each mode");
     let shown = load_modes(context)?;
+    drop(working);
     if json {
         context.output.json(&shown);
     } else {

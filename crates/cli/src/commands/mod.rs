@@ -16,6 +16,7 @@ mod rules;
 mod run;
 mod sessions;
 mod setup;
+mod shell;
 mod skills;
 mod trust;
 mod turn;
@@ -23,11 +24,16 @@ mod upkeep;
 
 use crate::args::{Command, ConfigCommand, LintFormat, SkillsArgs, SkillsCommand};
 use crate::context::Context;
+use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::Output;
 
 /// Runs a command that needs no settings; `None` if this one does.
-pub(crate) fn without_settings(command: &Command, output: Output) -> Option<Result<u8, Failure>> {
+pub(crate) fn without_settings(
+    command: &Command,
+    environment: &Environment,
+    output: Output,
+) -> Option<Result<u8, Failure>> {
     Some(match command {
         Command::Validate { path } => Ok(format::validate(path, output)),
         Command::ReadProperties { path } => format::read_properties(path, output),
@@ -39,6 +45,9 @@ pub(crate) fn without_settings(command: &Command, output: Output) -> Option<Resu
             command: SkillsCommand::Lint { explain: Some(codes), json, format, .. },
             ..
         }) => rules::print(codes, *json || *format == LintFormat::Json, output),
+        Command::Completions { shell } => Ok(shell::completions(*shell, output)),
+        Command::Complete(asked) => Ok(shell::complete(asked, environment, output)),
+        Command::Man { dir } => shell::manual(dir.as_deref(), output),
         _ => return None,
     })
 }
@@ -65,6 +74,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Config { command: ConfigCommand::Show { json, all } } => {
             Ok(config::show(context, json, all))
         }
-        other => without_settings(&other, context.output).unwrap_or(Ok(crate::failure::USAGE)),
+        other => without_settings(&other, &context.environment, context.output)
+            .unwrap_or(Ok(crate::failure::USAGE)),
     }
 }

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command};
 
-use crate::args::{Cli, ReferencePage};
+use crate::args::{self, Note, ReferencePage};
 use crate::commands::rules;
 use crate::failure::OK;
 use crate::output::Output;
@@ -23,10 +23,9 @@ pub(crate) fn print(page: ReferencePage, output: Output) -> u8 {
 fn command_line() -> String {
     let mut text = String::from(
         "# Command line\n\nMade by `cargo xtask docs` from the program itself.\n\n\
-         Exit codes: 0 is success, 1 says no (an error was found, a thing is not there), \
-         2 means that the question was not understood.\n",
+         Every command takes the options of `metier` itself.\n",
     );
-    let mut command = Cli::command();
+    let mut command = args::tree();
     command.build();
     describe(&command, "metier", &mut text);
     text
@@ -37,10 +36,11 @@ fn describe(command: &Command, path: &str, text: &mut String) {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.strip_prefix("Usage: ").unwrap_or(&usage);
     let _infallible = write!(text, "\n## `{path}`\n\n{about}.\n\n```text\n{usage}\n```\n");
-    let arguments: Vec<&Arg> = command
-        .get_arguments()
-        .filter(|it| !it.is_hide_set() && it.get_id() != "help" && it.get_id() != "version")
-        .collect();
+    let is_told = |it: &&Arg| {
+        let is_for_all = it.get_help_heading() == Some(args::GLOBAL) && path != "metier";
+        !it.is_hide_set() && !is_for_all && it.get_id() != "help" && it.get_id() != "version"
+    };
+    let arguments: Vec<&Arg> = command.get_arguments().filter(is_told).collect();
     if !arguments.is_empty() {
         text.push_str("\n| argument | meaning |\n|---|---|\n");
         for argument in arguments {
@@ -49,9 +49,31 @@ fn describe(command: &Command, path: &str, text: &mut String) {
                 writeln!(text, "| `{}` | {}{} |", name_of(argument), help, values_of(argument));
         }
     }
-    for inner in command.get_subcommands().filter(|it| !it.is_hide_set() && it.get_name() != "help")
-    {
+    if let Some(told) = args::told_above(command) {
+        let _infallible = write!(text, "\n{told}\n");
+    }
+    if let Some(note) = args::note(path.strip_prefix("metier").unwrap_or_default().trim_start()) {
+        add_note(note, text);
+    }
+    for inner in args::groups(command).into_iter().flat_map(|(_, commands)| commands) {
         describe(inner, &format!("{path} {}", inner.get_name()), text);
+    }
+}
+
+fn add_note(note: &Note, text: &mut String) {
+    if !note.examples.is_empty() {
+        text.push_str("\n```sh\n");
+        for (line, what) in note.examples {
+            let what = if what.is_empty() { String::new() } else { format!("  # {what}") };
+            let _infallible = writeln!(text, "{line}{what}");
+        }
+        text.push_str("```\n");
+    }
+    if !note.codes.is_empty() {
+        text.push_str("\n| exit code | meaning |\n|---|---|\n");
+        for (code, meaning) in note.codes {
+            let _infallible = writeln!(text, "| {code} | {meaning} |");
+        }
     }
 }
 
@@ -72,5 +94,15 @@ fn values_of(argument: &Arg) -> String {
     let values = argument.get_possible_values();
     let names: Vec<String> = values.iter().map(|value| format!("`{}`", value.get_name())).collect();
     let is_told = argument.get_action().takes_values() && !argument.is_hide_possible_values_set();
-    if names.is_empty() || !is_told { String::new() } else { format!(": {}", names.join(", ")) }
+    let values = if names.is_empty() || !is_told {
+        String::new()
+    } else {
+        format!(": {}", names.join(", "))
+    };
+    match argument.get_default_values() {
+        [default] if argument.get_action().takes_values() => {
+            format!("{values} (default `{}`)", default.to_string_lossy())
+        }
+        _ => values,
+    }
 }

@@ -153,6 +153,7 @@ fn trust(
     json: bool,
     context: &Context,
 ) -> Result<u8, Failure> {
+    let working = context.output.working("looking for skills");
     let roots = project.roots(&context.environment, &context.settings);
     let scans = scan(&ScanOptions { roots: &roots, cache: None });
     let folders: Vec<PathBuf> = scans
@@ -166,6 +167,7 @@ fn trust(
         return Err(Failure::new(format!("{} has no skills", project.root.display()))
             .hint("skills of a project are in .metier/skills, .agents/skills or .claude/skills"));
     }
+    working.set(&format!("reading the files of {}", counted(folders.len(), "skill")));
     let digests = context.digests();
     let record =
         TrustedProject::record(&project.root, folders.iter().map(PathBuf::as_path), &digests)?;
@@ -173,6 +175,7 @@ fn trust(
     store.trust(&project.root, with_other_folders(record, store, project, &roots));
     store.save()?;
     digests.save();
+    drop(working);
     if json {
         let skills: Vec<_> = folders.iter().map(|folder| folder.to_string_lossy()).collect();
         let path = project.root.to_string_lossy();

@@ -20,6 +20,7 @@ const UNFINISHED: Duration = Duration::from_hours(1);
 
 /// Removes what nobody needs any more.
 pub(super) fn gc(context: &Context, json: bool) -> Result<u8, Failure> {
+    let working = context.output.working("removing what nobody used");
     let workspaces = context.workspaces()?;
     let removed = workspaces.remove_unused(context.workspace_ttl())?;
     // Requests of a session are made of the skills as they were.
@@ -43,6 +44,7 @@ pub(super) fn gc(context: &Context, json: bool) -> Result<u8, Failure> {
         };
         Ok((unfinished, containers))
     })?;
+    drop(working);
     if json {
         context.output.json(&json!({
             "workspaces": removed.len(), "skills": trees, "fetched": fetched, "runs": groups,
@@ -91,7 +93,9 @@ pub(super) fn examine(context: &Context, json: bool) -> Result<u8, Failure> {
     open_way(folder.path())?;
     let private = context.environment.home.clone().unwrap_or(private);
     let work = work.canonicalize()?;
+    let working = context.output.working("trying what this machine promises");
     let report = doctor::examine(&Place::new(&work, &private));
+    drop(working);
     if json {
         context.output.json(&machine_readable(&report));
     } else {

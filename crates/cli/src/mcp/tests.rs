@@ -6,7 +6,7 @@ use std::fs;
 use super::*;
 use crate::args::Color;
 use crate::environment::Environment;
-use crate::output::Output;
+use crate::output::{Output, Terminal};
 
 /// The servers that come of what the person and a project say, a line each.
 fn servers(person: &str, project: &str) -> String {
@@ -36,7 +36,8 @@ fn servers(person: &str, project: &str) -> String {
         variables: BTreeMap::from(variables),
         machine_settings: root.join("machine.toml"),
     };
-    let context = Context::new(environment, Output::new(Color::Never, true, None)).unwrap();
+    let context =
+        Context::new(environment, Output::new(Color::Never, true, Terminal::default())).unwrap();
     let McpServers { servers, faults } = context.mcp_servers();
     let servers = servers.into_iter().map(|it| {
         let (tools, skills) = (it.has_tools, it.has_skills);
@@ -164,7 +165,7 @@ fn what_a_server_is_called_can_be_part_of_a_name() {
     fs::create_dir(folder.path().join(".metier")).unwrap();
     for name in ["a/b", "a b", "", "ü", "a:b", &"a".repeat(33)] {
         fs::write(&file, format!("[mcp.servers.'{name}']\ncommand = 'a'\n")).unwrap();
-        let output = Output::new(Color::Never, true, None);
+        let output = Output::new(Color::Never, true, Terminal::default());
         let failure = Context::new(environment.clone(), output).unwrap_err().to_string();
         assert!(failure.contains("a name is up to 32 letters"), "{name}: {failure}");
     }

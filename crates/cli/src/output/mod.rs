@@ -9,6 +9,7 @@ mod table;
 mod ticker;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
@@ -19,13 +20,14 @@ use serde::{Serialize, Serializer};
 
 pub(crate) use kind::kind;
 pub(crate) use markdown::{Look, Markdown};
-pub(crate) use plain::{plain, plain_block, wrapped};
+pub(crate) use plain::{is_plain, plain, plain_block, wrapped};
 pub(crate) use screen::{Abilities, Screen};
-pub(crate) use status::{ERASE, Status, frame};
+pub(crate) use status::{ERASE, Status, Working, frame};
 pub(crate) use table::{Align, Column, Table, bar};
 pub(crate) use ticker::Ticker;
 
-use crate::args::Color;
+use crate::args::{self, Color};
+use crate::environment::Environment;
 use crate::failure::Failure;
 
 /// The width of text that goes to no terminal.
@@ -35,7 +37,11 @@ const JSON_BUFFER: usize = 64 << 10;
 /// How far what does not fit on a line is set in below it.
 const INDENT: usize = 2;
 /// Text is never laid out wider or narrower than this.
-const WIDTHS: std::ops::RangeInclusive<usize> = 40..=160;
+const WIDTHS: RangeInclusive<usize> = 40..=160;
+/// The width of help that goes to no terminal; its examples are written for it.
+const HELP_WIDTH: usize = 80;
+/// Help is never laid out wider: long lines are hard to read.
+const MAX_HELP_WIDTH: usize = 100;
 
 /// Styles by meaning. Colour never says anything by itself.
 pub(crate) mod style {
@@ -65,19 +71,36 @@ pub(crate) fn styled(style: Style, text: impl std::fmt::Display) -> String {
 pub(crate) struct Output {
     color: ColorChoice,
     quiet: bool,
+    terminal: Terminal,
+}
+
+/// What the environment says of the terminal.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Terminal {
     /// Columns that somebody named.
     columns: Option<usize>,
+    /// Whether it can erase a line.
+    can_erase: bool,
+}
+
+impl Terminal {
+    /// Looks at `COLUMNS` and `TERM`.
+    pub(crate) fn of(environment: &Environment) -> Self {
+        let columns = environment.variable("COLUMNS").and_then(|columns| columns.parse().ok());
+        let can_erase = environment.variable("TERM").is_some_and(|it| it != "dumb");
+        Self { columns, can_erase }
+    }
 }
 
 impl Output {
     /// Finds out what the terminal can do.
-    pub(crate) fn new(color: Color, quiet: bool, columns: Option<&str>) -> Self {
+    pub(crate) fn new(color: Color, quiet: bool, terminal: Terminal) -> Self {
         let color = match color {
             Color::Auto => ColorChoice::Auto,
             Color::Always => ColorChoice::Always,
             Color::Never => ColorChoice::Never,
         };
-        Self { color, quiet, columns: columns.and_then(|columns| columns.parse().ok()) }
+        Self { color, quiet, terminal }
     }
 
     /// Whether nothing but the answer is wanted.
@@ -97,8 +120,25 @@ impl Output {
 
     fn fitting(&self, size: Option<(terminal_size::Width, terminal_size::Height)>) -> usize {
         let measured = size.map(|(width, _)| usize::from(width.0));
-        let width = self.columns.or(measured).unwrap_or(USUAL_WIDTH);
+        let width = self.terminal.columns.or(measured).unwrap_or(USUAL_WIDTH);
         width.clamp(*WIDTHS.start(), *WIDTHS.end())
+    }
+
+    /// How pages of help look.
+    pub(crate) fn help_look(&self) -> args::Look {
+        let color = match self.color {
+            ColorChoice::Never => clap::ColorChoice::Never,
+            ColorChoice::Auto => clap::ColorChoice::Auto,
+            _ => clap::ColorChoice::Always,
+        };
+        args::Look { width: self.help_width(), color }
+    }
+
+    fn help_width(&self) -> usize {
+        let size = terminal_size::terminal_size_of(io::stdout());
+        let measured = size.map(|(width, _)| usize::from(width.0));
+        let width = self.terminal.columns.or(measured).unwrap_or(HELP_WIDTH);
+        width.clamp(*WIDTHS.start(), MAX_HELP_WIDTH)
     }
 
     /// How text of a model looks on standard output.
@@ -122,49 +162,64 @@ impl Output {
 
     /// Prints the answer.
     pub(crate) fn print(&self, text: &str) {
-        let mut stream = AutoStream::new(io::stdout().lock(), self.color);
-        let mut written = stream.write_all(text.as_bytes());
-        if !text.is_empty() && !text.ends_with('\n') {
-            written = written.and_then(|()| stream.write_all(b"\n"));
-        }
-        // A reader that has seen enough is no error.
-        let _closed = written.and_then(|()| stream.flush());
+        status::aside(|| {
+            let mut stream = AutoStream::new(io::stdout().lock(), self.color);
+            let mut written = stream.write_all(text.as_bytes());
+            if !text.is_empty() && !text.ends_with('\n') {
+                written = written.and_then(|()| stream.write_all(b"\n"));
+            }
+            // A reader that has seen enough is no error.
+            let _closed = written.and_then(|()| stream.flush());
+        });
     }
 
     /// Prints the answer as JSON, indented where a person reads it.
     pub(crate) fn json(&self, value: &impl Serialize) {
-        let stdout = io::stdout();
-        let indented = stdout.is_terminal();
-        let mut stream = BufWriter::with_capacity(JSON_BUFFER, stdout.lock());
-        let written = if indented {
-            serde_json::to_writer_pretty(&mut stream, value)
-        } else {
-            serde_json::to_writer(&mut stream, value)
-        };
-        let _closed = written
-            .map_err(io::Error::from)
-            .and_then(|()| stream.write_all(b"\n"))
-            .and_then(|()| stream.flush());
+        status::aside(|| {
+            let stdout = io::stdout();
+            let indented = stdout.is_terminal();
+            let mut stream = BufWriter::with_capacity(JSON_BUFFER, stdout.lock());
+            let written = if indented {
+                serde_json::to_writer_pretty(&mut stream, value)
+            } else {
+                serde_json::to_writer(&mut stream, value)
+            };
+            let _closed = written
+                .map_err(io::Error::from)
+                .and_then(|()| stream.write_all(b"\n"))
+                .and_then(|()| stream.flush());
+        });
+    }
+
+    /// Says what goes on until the value is gone, where a person waits for it.
+    pub(crate) fn working(&self, text: &str) -> Working {
+        Working::begin(*self, text)
     }
 
     /// Prints a part of the answer as JSON on a line of its own, which is there at once.
     pub(crate) fn json_line(&self, value: &impl Serialize) {
-        let mut stream = io::stdout().lock();
-        let line = serde_json::to_string(value).map_err(io::Error::from);
-        let _closed =
-            line.and_then(|line| writeln!(stream, "{line}")).and_then(|()| stream.flush());
+        status::aside(|| {
+            let mut stream = io::stdout().lock();
+            let line = serde_json::to_string(value).map_err(io::Error::from);
+            let _closed =
+                line.and_then(|line| writeln!(stream, "{line}")).and_then(|()| stream.flush());
+        });
     }
 
     /// Asks for something, on a line that goes on.
     pub(crate) fn prompt(&self, text: &str) {
-        let mut stream = io::stdout().lock();
-        let _closed = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+        status::aside(|| {
+            let mut stream = io::stdout().lock();
+            let _closed = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+        });
     }
 
     /// Asks a person something on standard error, where what they type follows.
     pub(crate) fn ask(&self, text: &str) {
-        let mut stream = io::stderr().lock();
-        let _closed = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+        status::aside(|| {
+            let mut stream = io::stderr().lock();
+            let _closed = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+        });
     }
 
     /// Says something that a person must see, quiet or not.
@@ -240,8 +295,10 @@ impl Output {
     }
 
     fn stderr(&self, text: &str) {
-        let mut stream = AutoStream::new(io::stderr().lock(), self.color);
-        let _closed = writeln!(stream, "{text}");
+        status::aside(|| {
+            let mut stream = AutoStream::new(io::stderr().lock(), self.color);
+            let _closed = writeln!(stream, "{text}");
+        });
     }
 }
 

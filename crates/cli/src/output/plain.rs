@@ -68,6 +68,11 @@ fn escaped(text: &str, keep_lines: bool) -> String {
     safe
 }
 
+/// Whether a text can be shown as it is.
+pub(crate) fn is_plain(text: &str) -> bool {
+    !text.chars().any(is_unsafe)
+}
+
 /// Writes a character as its number.
 pub(super) fn write_out(character: char, to: &mut String) {
     let _infallible = write!(to, "\\u{{{:x}}}", u32::from(character));

@@ -1,5 +1,6 @@
 //! A line at the bottom of the terminal that says what is going on, and goes without a trace.
 
+use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -21,37 +22,91 @@ pub(crate) fn frame(elapsed: Duration) -> char {
     FRAMES[usize::try_from(frame).unwrap_or_default()]
 }
 
-/// The line. Where there is no terminal that can erase one, it is never shown.
+/// What takes less is not worth a line that comes and goes.
+const HARDLY_ANY_TIME: Duration = Duration::from_millis(400);
+
+/// The line there is: a terminal has room for one.
+static CURRENT: Mutex<Option<Arc<Mutex<Line>>>> = Mutex::new(None);
+
+thread_local! {
+    /// Whether this thread is saying something above the line.
+    static IS_ABOVE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Writes something with the line out of the way; it comes back by itself.
+pub(super) fn aside<T>(write: impl FnOnce() -> T) -> T {
+    let current = if IS_ABOVE.get() { None } else { lock(&CURRENT).clone() };
+    let Some(line) = current else { return write() };
+    let mut line = lock(&line);
+    line.erase();
+    write()
+}
+
+/// The line. Where there is no terminal that can erase one, or another line, it is never shown.
 #[derive(Debug)]
 pub(crate) struct Status {
     line: Arc<Mutex<Line>>,
     ticker: Option<Ticker>,
 }
 
+/// The line of something that takes its time, as long as the value is there.
+#[derive(Debug)]
+pub(crate) struct Working(Option<Status>);
+
+impl Working {
+    /// Begins to wait.
+    pub(super) fn begin(output: Output, text: &str) -> Self {
+        let status = Status::after(output, HARDLY_ANY_TIME);
+        status.set(text);
+        Self(Some(status))
+    }
+
+    /// For what nobody waits for.
+    pub(crate) fn unseen() -> Self {
+        Self(None)
+    }
+
+    /// Says which part of it is going on.
+    pub(crate) fn set(&self, text: &str) {
+        if let Some(status) = &self.0 {
+            lock(&status.line).text = plain(text);
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Line {
     text: String,
     since: Instant,
+    not_before: Instant,
     is_colored: bool,
     width: usize,
     is_shown: bool,
 }
 
 impl Status {
-    /// Begins to wait; `term` is the terminal there is.
-    pub(crate) fn begin(output: Output, term: Option<&str>) -> Self {
+    /// Begins to wait.
+    pub(crate) fn begin(output: Output) -> Self {
+        Self::after(output, Duration::ZERO)
+    }
+
+    /// The same, with nothing to see for some time.
+    fn after(output: Output, delay: Duration) -> Self {
+        let now = Instant::now();
         let line = Line {
             text: String::new(),
-            since: Instant::now(),
+            since: now,
+            not_before: now + delay,
             is_colored: output.is_error_colored(),
             width: output.error_width(),
             is_shown: false,
         };
         let line = Arc::new(Mutex::new(line));
-        let can_erase = term.is_some_and(|it| it != "dumb");
-        let is_wanted = can_erase && io::stderr().is_terminal() && !output.is_quiet();
+        let is_wanted =
+            output.terminal.can_erase && io::stderr().is_terminal() && !output.is_quiet();
+        let is_first = is_wanted && take(&line);
         let ticking = Arc::clone(&line);
-        let ticker = is_wanted.then(|| Ticker::start(move || lock(&ticking).show()));
+        let ticker = is_first.then(|| Ticker::start(move || lock(&ticking).show()));
         Self { line, ticker }
     }
 
@@ -75,7 +130,9 @@ impl Status {
     pub(crate) fn above(&self, say: impl FnOnce()) {
         let mut line = lock(&self.line);
         line.erase();
+        IS_ABOVE.set(true);
         say();
+        IS_ABOVE.set(false);
     }
 
     /// Takes the line away until there is something to say again.
@@ -91,16 +148,36 @@ impl Status {
             ticker.stop();
         }
         lock(&self.line).erase();
+        let mut current = lock(&CURRENT);
+        if current.as_ref().is_some_and(|line| Arc::ptr_eq(line, &self.line)) {
+            *current = None;
+        }
     }
 }
 
-fn lock(line: &Mutex<Line>) -> MutexGuard<'_, Line> {
-    line.lock().unwrap_or_else(PoisonError::into_inner)
+impl Drop for Status {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Makes a line the one there is, unless there is another.
+fn take(line: &Arc<Mutex<Line>>) -> bool {
+    let mut current = lock(&CURRENT);
+    let is_free = current.is_none();
+    if is_free {
+        *current = Some(Arc::clone(line));
+    }
+    is_free
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Line {
     fn show(&mut self) {
-        if self.text.is_empty() {
+        if self.text.is_empty() || Instant::now() < self.not_before {
             return;
         }
         let elapsed = self.since.elapsed();

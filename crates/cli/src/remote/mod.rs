@@ -121,7 +121,10 @@ impl Context {
         let peer = self.servers.find(&skill.server).ok_or_else(|| {
             Failure::new(format!("`{name}` is on the server {}, which is not named", skill.server))
         })?;
-        match fetch::files(&peer, skill) {
+        let working = self.output.working(&format!("fetching {name} from {}", skill.server));
+        let fetched = fetch::files(&peer, skill);
+        drop(working);
+        match fetched {
             Ok(contents) => store.put(skill, &contents).map_err(|error| Failure::of(&error)),
             Err(failure) => Err(spoiled.unwrap_or(failure)),
         }

@@ -105,7 +105,7 @@ fn the_name_of_an_agent_is_a_plain_word() {
             let flag = format!("--agent={name}");
             let outcome = env.run(command.iter().copied().chain([flag.as_str()]));
             assert_eq!(outcome.code, 2, "{name}: {outcome}");
-            assert!(outcome.stderr.contains("for '--agent <ID>'"), "{name}: {outcome}");
+            assert!(outcome.stderr.contains("of `--agent <ID>`"), "{name}: {outcome}");
         }
     }
     env.write("home/.metier/config.toml", "agents.'../x'.skills = []\n");

@@ -35,10 +35,8 @@ fn an_executor_that_is_not_there_is_met_with_those_that_are() {
     ----- stdout
 
     ----- stderr
-    error: invalid value 'docker' for '--executor <E>'
-      [possible values: sandbox, host, container]
-
-    For more information, try '--help'.
+    error: `docker` is no value of `--executor <WHO>`
+    hint: it is one of sandbox, host, container; `metier exec --help` shows what it takes
     ");
     env.write("home/.metier/config.toml", "[exec]\nexecutor = \"docker\"\n");
     assert_snapshot!(run(&env, "exec demo-skill --skills-dir skills -- ls"), @"

@@ -34,12 +34,17 @@ trait Report: Serialize {
 
 /// Measures.
 pub(super) fn run(arguments: &BenchArgs, context: &Context) -> Result<u8, Failure> {
+    let working = context.output.working("measuring");
     match arguments.command {
         BenchCommand::PromptCache => {
-            deliver(&cache::measure(arguments, context)?, arguments, context)
+            let report = cache::measure(arguments, context)?;
+            drop(working);
+            deliver(&report, arguments, context)
         }
         BenchCommand::TokenReport => {
-            deliver(&tokens::measure(arguments, context)?, arguments, context)
+            let report = tokens::measure(arguments, context)?;
+            drop(working);
+            deliver(&report, arguments, context)
         }
     }
 }

@@ -132,7 +132,7 @@ mod tests {
     use crate::args::{Color, SourceArgs};
     use crate::context::Context;
     use crate::environment::Environment;
-    use crate::output::Output;
+    use crate::output::{Output, Terminal};
 
     /// Two turns with two skills: the results of each request, on a line each.
     fn results(shown: Shown) -> String {
@@ -154,7 +154,9 @@ mod tests {
             variables: BTreeMap::from([("METIER_HOME".to_owned(), state)]),
             machine_settings: folder.path().join("none"),
         };
-        let context = Context::new(environment, Output::new(Color::Never, true, None)).unwrap();
+        let context =
+            Context::new(environment, Output::new(Color::Never, true, Terminal::default()))
+                .unwrap();
         let sources = SourceArgs {
             skills_dirs: vec![folder.path().join("skills")],
             no_default_sources: true,

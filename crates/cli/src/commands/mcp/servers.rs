@@ -72,6 +72,7 @@ pub(super) fn list(context: &Context, json: bool) -> Result<u8, Failure> {
 /// Asks the servers whose tools are used. What is wrong in the settings is told by that.
 fn had(context: &Context) -> Result<BTreeMap<String, Had>, Failure> {
     let Some(servers) = context.tool_servers()? else { return Ok(BTreeMap::new()) };
+    let _working = context.output.working("asking servers for their tools");
     block_on(async {
         let had = servers.had().await;
         servers.close().await;

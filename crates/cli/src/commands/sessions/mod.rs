@@ -5,6 +5,8 @@ mod remove;
 mod show;
 mod usage;
 
+use std::io::{self, IsTerminal};
+
 use metier_session::{Export, Session, SessionError, SessionStore, SqliteStore};
 
 pub(super) use list::ago;
@@ -35,6 +37,9 @@ fn export(context: &Context, name: &str) -> Result<u8, Failure> {
     let store = store(context, name)?;
     block_on(async {
         let session = find(&store, name).await?;
+        // On a terminal the lines themselves show that it goes on.
+        let is_seen = io::stdout().is_terminal();
+        let _working = (!is_seen).then(|| context.output.working("exporting"));
         let mut lines = Export::new(&store, &session.at);
         while let Some(line) = lines.next_line().await? {
             context.output.print(&line);

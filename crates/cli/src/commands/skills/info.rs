@@ -28,9 +28,11 @@ pub(super) fn run(
     }
     let folder = context.folder_of(entry)?;
     let tree = files::list(&folder).map_err(|error| Failure::of(&error))?;
+    let working = context.output.working("reading its files");
     let digests = context.digests();
     let digest = files::digest_of(&tree, &digests)?.whole;
     digests.save();
+    drop(working);
     if json {
         context.output.json(&details(entry, &tree, &digest.to_string()));
     } else {

@@ -14,11 +14,12 @@ use metier_skill::problem::Problem;
 use metier_skill::text::{LineIndex, Position, Span};
 use serde::Serialize;
 
+use crate::archives::Reach;
 use crate::args::{LintFormat, SourceArgs};
 use crate::commands::skills::sarif;
 use crate::context::Context;
 use crate::failure::{FAILED, Failure, OK};
-use crate::output::{counted, path_text, plain, plain_block, style, styled};
+use crate::output::{Working, counted, path_text, plain, plain_block, style, styled};
 use crate::rewrite::{self, Readers};
 use crate::roots::Roots;
 
@@ -89,7 +90,8 @@ pub(super) struct FoundEdit {
 /// Looks at skills, mends them if asked, and says what is left.
 pub(super) fn run(context: &Context, sources: &SourceArgs, wanted: &Wanted) -> Result<u8, Failure> {
     let level = if wanted.strict { Level::Strict } else { Level::Lenient };
-    let (files, problems) = files_to_lint(context, sources, &wanted.paths)?;
+    let working = context.output.working("looking for skills");
+    let (files, problems) = files_to_lint(context, sources, &wanted.paths, &working)?;
     if wanted.fix {
         for file in &files {
             mend(context, file)?;
@@ -98,11 +100,13 @@ pub(super) fn run(context: &Context, sources: &SourceArgs, wanted: &Wanted) -> R
     let mut skills = Vec::new();
     let mut unreadable = Vec::new();
     for file in &files {
+        working.set(&format!("checking {}", file.display()));
         match lint::lint_skill(file) {
             Ok(skill) => skills.push(skill),
             Err(error) => unreadable.push(unreadable_file(file, &error)),
         }
     }
+    working.set("comparing skills");
     for (place, collision) in lint::collisions(&skills) {
         skills[place].diagnostics.push(collision);
     }
@@ -120,6 +124,7 @@ pub(super) fn run(context: &Context, sources: &SourceArgs, wanted: &Wanted) -> R
             right.code,
         ))
     });
+    drop(working);
     match wanted.format {
         LintFormat::Json => context.output.json(&findings),
         LintFormat::Sarif => context.output.json(&sarif::report(&findings)),
@@ -134,9 +139,11 @@ fn files_to_lint(
     context: &Context,
     sources: &SourceArgs,
     paths: &[PathBuf],
+    working: &Working,
 ) -> Result<(Vec<PathBuf>, Vec<Problem>), Failure> {
+    let reach = Reach::Network(working);
     let roots = if paths.is_empty() {
-        Roots::find(&context.environment, &context.settings, sources).roots
+        Roots::find(&context.environment, &context.settings, sources, &reach).roots
     } else {
         Vec::new()
     };

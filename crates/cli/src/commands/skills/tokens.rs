@@ -33,14 +33,17 @@ impl Cost<'_> {
 pub(super) fn run(context: &Context, sources: &SourceArgs, json: bool) -> Result<u8, Failure> {
     let snapshot = context.library(sources)?;
     let counts = context.token_counts();
+    let working = context.output.working("counting tokens");
     let mut costs = Vec::new();
     for entry in snapshot.entries.iter().filter(|entry| !entry.verdict.is_switched_off()) {
+        working.set(&format!("counting tokens of {}", entry.name));
         match cost_of(context, entry, &counts) {
             Ok(cost) => costs.push(cost),
             Err(failure) => context.output.say(&plain(&format!("{}: {failure}", entry.name))),
         }
     }
     counts.save();
+    drop(working);
     if json {
         context.output.json(&costs);
         return Ok(OK);

@@ -52,7 +52,7 @@ impl Progress {
             output,
             model: model.to_owned(),
             has_details: details,
-            status: Status::begin(output, context.environment.variable("TERM")),
+            status: Status::begin(output),
             known: Mutex::new(Known {
                 calls: HashMap::new(),
                 speech,

@@ -99,11 +99,7 @@ fn other_machines_are_let_in_only_on_purpose() {
     ----- stdout
 
     ----- stderr
-    error: the following required arguments were not provided:
-      --http <ADDRESS>
-
-    Usage: metier mcp --http <ADDRESS> --allow-remote
-
-    For more information, try '--help'.
+    error: `--http <ADDRESS>` is missing
+    hint: write `metier mcp --http <ADDRESS> --allow-remote`; `metier mcp --help` shows what it takes
     ");
 }

@@ -201,9 +201,10 @@ impl Installer<'_> {
         let client = Client::new(&options).map_err(|error| Failure::of(&error))?;
         let mut file: File = tempfile::tempfile_in(self.folder())?;
         let request = DownloadRequest { url: &plan.url, etag: None, last_modified: None };
-        let download = client
-            .download_blocking(&request, &mut file)
-            .map_err(|error| Failure::brief(&error))?;
+        let working = output.working("downloading");
+        let download = client.download_blocking(&request, &mut file);
+        drop(working);
+        let download = download.map_err(|error| Failure::brief(&error))?;
         let Download::Fetched(fetched) = download else {
             return Err(Failure::new("the server says that nothing changed, but there is no copy"));
         };

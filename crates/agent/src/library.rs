@@ -1,5 +1,6 @@
 //! What the agent asks of whoever knows the skills of this machine.
 
+use std::error::Error as _;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -56,7 +57,10 @@ impl LibraryError {
 pub fn read_tree(name: &str, folder: &Path, digests: &DigestCache) -> Result<Tree, LibraryError> {
     let say =
         |error: &dyn fmt::Display| LibraryError::new(format!("`{name}` cannot be read: {error}"));
-    let listed = files::list(folder).map_err(|error| say(&error))?;
+    let listed = files::list(folder).map_err(|error| match error.source() {
+        Some(why) => say(&format_args!("{error}: {why}")),
+        None => say(&error),
+    })?;
     let known = files::digest_of(&listed, digests).map_err(|error| say(&error))?;
     let entries = listed.entries.iter().map(|file| {
         let kind = match &file.kind {

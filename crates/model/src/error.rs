@@ -53,7 +53,7 @@ pub enum ModelError {
         name: String,
     },
     /// The HTTP client cannot be set up.
-    #[error("cannot prepare for requests")]
+    #[error("requests to models cannot be made")]
     Setup(#[source] NetError),
     /// The server cannot be reached.
     #[error("cannot reach `{host}`")]
@@ -221,7 +221,7 @@ pub struct Said(String);
 
 impl Said {
     /// Makes the text of a provider safe. Keys must have been taken out already.
-    pub(crate) fn new(text: &str) -> Self {
+    pub fn new(text: &str) -> Self {
         Self(safe(text, MAX_SAID))
     }
 

@@ -238,6 +238,9 @@ fn explain(failure: Failure, level: Level) -> SpawnError {
     let source = io::Error::from_raw_os_error(errno);
     let missing = |what: String| SpawnError::Unavailable(Missing { level, what });
     match stage {
+        Stage::Namespaces if errno == libc::ENOSPC => {
+            missing("more namespaces for this user (`sysctl user.max_user_namespaces`)".to_owned())
+        }
         Stage::Namespaces => missing(format!("namespaces for this user ({source})")),
         Stage::Processes => missing(format!("a process namespace ({source})")),
         Stage::Landlock => missing(format!("Landlock with scopes ({detail})")),

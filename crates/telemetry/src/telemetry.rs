@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[non_exhaustive]
 pub enum StartError {
     /// There is no HTTP client.
-    #[error(transparent)]
+    #[error("cannot send spans")]
     Client(#[from] NetError),
     /// The system gives no thread, or nothing to wait with.
     #[error("cannot send spans in the background")]

@@ -93,7 +93,7 @@ pub enum InputError {
         source: ArtifactError,
     },
     /// It cannot be read or written.
-    #[error("input `{from}`: {source}")]
+    #[error("input `{from}` cannot be brought in: {source}")]
     Io {
         /// The input.
         from: String,

@@ -70,7 +70,7 @@ pub enum StageError {
         path: String,
     },
     /// Something cannot be read or written.
-    #[error("`{tree}` cannot be staged: {path}: {source}")]
+    #[error("`{tree}` cannot be copied into the workspace: `{path}`: {source}")]
     Io {
         /// The tree.
         tree: String,

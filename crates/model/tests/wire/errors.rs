@@ -66,7 +66,7 @@ fn a_key_that_fits_no_header_is_not_shown() {
     let key = Some(Secret::new(format!("{KEY}\nx")));
     let model = open("p/m", &settings(Provider { key, ..provider(&server, CHAT) })).unwrap();
     let told = block_on(async { story(model.stream(&request()).await.unwrap()).await });
-    insta::assert_snapshot!(told, @"error: cannot prepare for requests: the header `authorization` cannot be sent: it has characters that headers may not have");
+    insta::assert_snapshot!(told, @"error: requests to models cannot be made: the header `authorization` cannot be sent: it has characters that headers may not have");
 }
 
 #[test]

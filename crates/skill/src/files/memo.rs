@@ -59,11 +59,14 @@ impl<T: Copy + Serialize + DeserializeOwned> Memo<T> {
         if let Some(fact) = self.lock().facts.get(identity) {
             return Ok(*fact);
         }
-        let (file, metadata) = open_regular(path)?;
+        let named = |error: io::Error| {
+            io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
+        };
+        let (file, metadata) = open_regular(path).map_err(named)?;
         let read = Identity::of(&metadata);
         // Asked before reading: a file that was young then may have changed since.
         let settled = read.is_settled();
-        let fact = find_out(file)?;
+        let fact = find_out(file).map_err(named)?;
         if settled {
             let mut known = self.lock();
             if known.facts.len() >= MAX_REMEMBERED {

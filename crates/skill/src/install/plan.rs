@@ -119,7 +119,7 @@ pub enum Obstacle {
     #[error("it is for {}", .0.join(" or "))]
     OtherSystem(Vec<String>),
     /// The manager is not there.
-    #[error("the program {0} is not there")]
+    #[error("the program `{0}` is not there")]
     NoManager(&'static str),
     /// Only root can do it.
     #[error("it needs root; run it yourself, with the rights for it")]

@@ -16,7 +16,7 @@ pub struct Patterns {
 
 /// A glob that cannot be read.
 #[derive(Debug, Error)]
-#[error("`{pattern}` is not a name or a glob of names")]
+#[error("`{pattern}` is not a name or a pattern of names")]
 pub struct PatternError {
     /// What was written.
     pub pattern: String,

@@ -221,7 +221,7 @@ pub enum ExecuteError {
     #[error(transparent)]
     Container(#[from] ContainerError),
     /// Something on disk is not as it should be.
-    #[error("{0}")]
+    #[error("the files of the run cannot be used: {0}")]
     Io(#[from] std::io::Error),
     /// There is no shell.
     #[error("there is neither `bash` nor `sh` to run the command with")]

@@ -241,7 +241,7 @@ fn globs_choose_by_whole_names() {
     for pattern in ["shi", "hip", "SHIP", "", "ship-*"] {
         assert!(!denied(pattern), "{pattern}");
     }
-    insta::assert_snapshot!(Patterns::new(&["ok", "[a"]).unwrap_err(), @"`[a` is not a name or a glob of names");
+    insta::assert_snapshot!(Patterns::new(&["ok", "[a"]).unwrap_err(), @"`[a` is not a name or a pattern of names");
 }
 
 #[test]

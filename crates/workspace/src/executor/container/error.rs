@@ -105,7 +105,7 @@ pub enum ContainerError {
         source: Box<bollard::errors::Error>,
     },
     /// Something on disk is not as it should be.
-    #[error("{0}")]
+    #[error("the files of the container cannot be used: {0}")]
     Io(#[from] io::Error),
 }
 

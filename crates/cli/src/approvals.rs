@@ -122,7 +122,15 @@ impl Context {
     /// A word of a setting, or what holds when nobody set it.
     fn word<T: DeserializeOwned>(&self, setting: &str, usual: T) -> Result<T, Failure> {
         let Some(word) = self.settings.text(setting) else { return Ok(usual) };
-        read_word(word).ok_or_else(|| Failure::usage(format!("`{setting}` cannot be `{word}`")))
+        read_word(word).ok_or_else(|| {
+            let words = if setting.ends_with(".ask") {
+                "`always`, `on_miss` or `off`"
+            } else {
+                "`deny`, `allowlist` or `full`"
+            };
+            Failure::usage(format!("`{setting}` cannot be `{word}`"))
+                .hint(format!("set it to {words}"))
+        })
     }
 
     fn allowed(&self, setting: &str) -> Vec<String> {
@@ -147,7 +155,8 @@ impl Context {
             if !folder.is_absolute() {
                 return Err(Failure::usage(format!(
                     "`approvals.trusted_dirs` has `{text}`, which is no whole path"
-                )));
+                ))
+                .hint("write it from `/` or `~/` on"));
             }
             for folder in [roots::real(&folder), folder] {
                 if !folders.contains(&folder) {

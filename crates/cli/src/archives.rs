@@ -124,7 +124,11 @@ impl<'a> Archive<'a> {
 
     fn refused(&self, failure: &Failure) -> Box<Problem> {
         let place = shown(self.address);
-        Box::new(Problem::new(Code::ArchiveRefused, Path::new(&place), failure.to_string()))
+        let problem = Problem::new(Code::ArchiveRefused, Path::new(&place), failure.to_string());
+        Box::new(match failure.remedy() {
+            Some(hint) => problem.help(hint),
+            None => problem,
+        })
     }
 
     fn is_wanted(&self, digest: Digest) -> bool {
@@ -144,16 +148,14 @@ impl<'a> Archive<'a> {
 
     fn fetch(&self, known: Option<&Record>) -> Result<PathBuf, Failure> {
         self.make_cache()?;
-        let mut file = tempfile::tempfile_in(&self.cache)?;
-        let client = Client::new(&ClientOptions::STANDARD).map_err(|error| Failure::of(&error))?;
+        let mut file = tempfile::tempfile_in(&self.cache).map_err(|error| self.uncached(&error))?;
+        let client = Client::new(&ClientOptions::STANDARD)?;
         let request = DownloadRequest {
             url: self.address,
             etag: known.and_then(|record| record.etag.as_deref()),
             last_modified: known.and_then(|record| record.last_modified.as_deref()),
         };
-        let download = client
-            .download_blocking(&request, &mut file)
-            .map_err(|error| Failure::brief(&error))?;
+        let download = client.download_blocking(&request, &mut file)?;
         match (download, known) {
             (Download::NotModified, Some(known)) => {
                 self.remember(&Record { checked: now(), ..known.clone() })?;
@@ -164,7 +166,7 @@ impl<'a> Archive<'a> {
             }
             (Download::Fetched(fetched), _) => {
                 let digest = Digest::from_hex(&fetched.sha256)
-                    .ok_or_else(|| Failure::new("the digest of the download is not one"))?;
+                    .ok_or_else(|| Failure::new("the download has no digest that can be read"))?;
                 let folder = self.unpack(file, digest)?;
                 self.remember(&Record {
                     address: shown(self.address),
@@ -182,13 +184,16 @@ impl<'a> Archive<'a> {
     }
 
     fn unpack_file(&self, path: &Path) -> Result<PathBuf, Failure> {
-        let mut file = File::open(path)?;
+        let unread =
+            |error| Failure::new(format!("cannot read the archive `{}`: {error}", path.display()));
+        let mut file = File::open(path).map_err(unread)?;
         let limit = Limits::STANDARD.max_archive_bytes;
-        if file.metadata()?.len() > limit {
-            return Err(Failure::new(format!("the archive is larger than {limit} bytes")));
+        if file.metadata().map_err(unread)?.len() > limit {
+            return Err(Failure::new(format!("the archive is larger than {limit} bytes"))
+                .hint("unpack it yourself, and name the folder"));
         }
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
+        file.read_to_end(&mut bytes).map_err(unread)?;
         self.unpack(file, Digest::of_bytes(&bytes))
     }
 
@@ -196,14 +201,15 @@ impl<'a> Archive<'a> {
         if !self.is_wanted(digest) {
             return Err(Failure::new(format!(
                 "its digest is {digest}, and not the one it is pinned to"
-            )));
+            ))
+            .hint("if the change is wanted, write the new digest behind `#sha256=`"));
         }
         let folder = self.folder(digest);
         if folder.is_dir() {
             return Ok(folder);
         }
         self.make_cache()?;
-        file.seek(SeekFrom::Start(0))?;
+        file.seek(SeekFrom::Start(0)).map_err(|error| self.uncached(&error))?;
         let request = UnpackRequest {
             name: self.address,
             into: &folder,
@@ -214,22 +220,27 @@ impl<'a> Archive<'a> {
         };
         match archive::unpack(io::BufReader::new(file), &request) {
             Ok(_) | Err(ArchiveError::TargetExists { .. }) => Ok(folder),
-            Err(error) => Err(Failure::of(&error)),
+            Err(error) => Err(error.into()),
         }
     }
 
     fn make_cache(&self) -> Result<(), Failure> {
-        fs::create_dir_all(&self.cache).map_err(|error| {
-            Failure::new(format!("cannot make the cache `{}`: {error}", self.cache.display()))
-        })
+        fs::create_dir_all(&self.cache).map_err(|error| self.uncached(&error))
+    }
+
+    fn uncached(&self, error: &io::Error) -> Failure {
+        Failure::new(format!("cannot keep a copy in `{}`: {error}", self.cache.display()))
+            .hint("set METIER_HOME or SKILLS_CACHE_DIR to a folder that you can write to")
     }
 
     fn remember(&self, record: &Record) -> Result<(), Failure> {
-        let mut beside = tempfile::NamedTempFile::new_in(&self.cache)?;
-        let text = serde_json::to_string_pretty(record).map_err(|error| Failure::of(&error))?;
-        beside.write_all(text.as_bytes())?;
-        beside.persist(self.cache.join("record.json")).map_err(|error| Failure::of(&error))?;
-        Ok(())
+        let kept = || -> io::Result<()> {
+            let mut beside = tempfile::NamedTempFile::new_in(&self.cache)?;
+            beside.write_all(serde_json::to_string_pretty(record)?.as_bytes())?;
+            beside.persist(self.cache.join("record.json"))?;
+            Ok(())
+        };
+        kept().map_err(|error| self.uncached(&error))
     }
 }
 

@@ -6,7 +6,7 @@ use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
 };
 
-use crate::failure::{Failure, INTERRUPTED};
+use crate::failure::Failure;
 use crate::output::{Output, plain};
 
 /// What a terminal sends for Ctrl-C.
@@ -35,7 +35,7 @@ pub(crate) fn confirm(output: &Output, question: &str) -> Result<bool, Failure> 
 pub(crate) fn line(output: &Output, question: &str) -> Result<Option<String>, Failure> {
     output.prompt(&plain(question));
     let mut answer = String::new();
-    if io::stdin().lock().read_line(&mut answer)? == 0 {
+    if io::stdin().lock().read_line(&mut answer).map_err(|error| Failure::of_input(&error))? == 0 {
         output.prompt("\n");
     }
     Ok(said(&answer))
@@ -47,16 +47,16 @@ pub(crate) fn line(output: &Output, question: &str) -> Result<Option<String>, Fa
 ///
 /// When nothing can be read, the terminal cannot hide it, or the person pressed Ctrl-C.
 pub(crate) fn secret(output: &Output, question: &str) -> Result<Option<String>, Failure> {
-    let hidden = Hidden::begin()?;
+    let hidden = Hidden::begin().map_err(|error| Failure::of_input(&error))?;
     output.prompt(&plain(question));
     let mut answer = Vec::new();
     for byte in io::stdin().lock().bytes() {
-        match byte? {
+        match byte.map_err(|error| Failure::of_input(&error))? {
             b'\n' => break,
             INTERRUPT => {
                 drop(hidden);
                 output.prompt("\n");
-                return Err(Failure { code: INTERRUPTED, ..Failure::new("interrupted") });
+                return Err(Failure::interrupted());
             }
             byte => answer.push(byte),
         }

@@ -188,11 +188,14 @@ impl Context {
         match &entry.place {
             Place::Folder { file, .. } => Ok(file.parent().unwrap_or(file).to_owned()),
             Place::Bundled(skill) => {
-                skill.unpack(&self.environment.state().join("content")).map_err(|error| {
+                let content = self.environment.state().join("content");
+                skill.unpack(&content).map_err(|error| {
                     Failure::new(format!(
-                        "cannot unpack the bundled skill `{}`: {error}",
-                        entry.name
+                        "cannot unpack the bundled skill `{}` into `{}`: {error}",
+                        entry.name,
+                        content.display()
                     ))
+                    .hint("set METIER_HOME to a folder that you can write to")
                 })
             }
             Place::Remote(skill) => self.remote_folder(skill),

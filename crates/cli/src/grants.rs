@@ -8,10 +8,10 @@ use metier_skill::header::{NetworkRequest, SandboxRequest};
 use metier_skill::library::Entry;
 use metier_workspace::executor::Network;
 use metier_workspace::grant::{Asked, BeyondError};
-use metier_workspace::proxy::AllowList;
+use metier_workspace::proxy::{AllowList, ParseError};
 
 use crate::context::Context;
-use crate::failure::{Failure, USAGE};
+use crate::failure::Failure;
 
 /// A mebibyte.
 pub(crate) const MEBIBYTE: u64 = 1 << 20;
@@ -25,9 +25,7 @@ impl Context {
     pub(crate) fn network(&self, entry: &Entry) -> Result<Network, Failure> {
         let own = format!("skills.entries.{}.network", settings_key(entry));
         let name = if self.settings.values.contains_key(&own) { &own } else { "exec.network" };
-        network_of(self.settings.list(name)).map_err(|failure| {
-            failure.hint(format!("`{name}` is `none`, `host` or a list of `host:port`"))
-        })
+        network_of(self.settings.list(name)).map_err(|error| of_network(&error, name))
     }
 }
 
@@ -45,8 +43,9 @@ pub(crate) fn asked_by(entry: &Entry) -> Result<Asked, Failure> {
         None => None,
         Some(NetworkRequest::None) => Some(Network::None),
         Some(NetworkRequest::Host) => Some(Network::Host),
-        Some(NetworkRequest::Listed(list)) => Some(network_of(list).map_err(|failure| {
-            failure.hint(format!("ask the author of `{}` to mend `sandbox.network`", entry.name))
+        Some(NetworkRequest::Listed(list)) => Some(network_of(list).map_err(|error| {
+            Failure::brief(&error)
+                .hint(format!("ask the author of `{}` to mend `sandbox.network`", entry.name))
         })?),
     };
     Ok(Asked {
@@ -57,11 +56,11 @@ pub(crate) fn asked_by(entry: &Entry) -> Result<Asked, Failure> {
     })
 }
 
-/// How to allow what a skill asks for, for those who agree with it.
-pub(crate) fn remedy(entry: &Entry, error: &BeyondError) -> String {
+/// How to allow what the skill of a key asks for, for those who agree with it.
+pub(crate) fn remedy(key: &str, error: &BeyondError) -> String {
     let setting = match error {
         BeyondError::Network { asked, .. } => {
-            let key = toml_key(settings_key(entry));
+            let key = toml_key(key);
             let words: Vec<&str> = asked.split(' ').collect();
             let value = match words[..] {
                 ["host"] => format!("{asked:?}"),
@@ -85,15 +84,19 @@ pub(crate) fn settings_key(entry: &Entry) -> &str {
     claimed.filter(|_| is_own).unwrap_or(entry.name.as_str())
 }
 
-fn network_of(words: &[String]) -> Result<Network, Failure> {
+/// A setting with an address that cannot be allowed.
+pub(crate) fn of_network(error: &ParseError, setting: &str) -> Failure {
+    Failure::brief(error)
+        .into_usage()
+        .hint(format!("`{setting}` is `none`, `host` or a list of `host:port`"))
+}
+
+fn network_of(words: &[String]) -> Result<Network, ParseError> {
     match words {
         [] => Ok(Network::None),
         [word] if word == "none" => Ok(Network::None),
         [word] if word == "host" => Ok(Network::Host),
-        list => match AllowList::parse(list) {
-            Ok(allowed) => Ok(Network::Listed(allowed, list.to_vec())),
-            Err(error) => Err(Failure { code: USAGE, ..Failure::brief(&error) }),
-        },
+        list => AllowList::parse(list).map(|allowed| Network::Listed(allowed, list.to_vec())),
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use metier_agent::{Library, LibraryError};
 use metier_skill::files::{DigestCache, Identity};
-use metier_skill::library::{Entry, Published, Snapshot, Watched, Watcher};
+use metier_skill::library::{Entry, Published, Snapshot, WatchError, Watched, Watcher};
 use metier_skill::problem::Problem;
 use metier_workspace::{RunSettings, Tree};
 
@@ -143,7 +143,7 @@ impl Skills {
         let watcher = Watcher::new(roots.iter().map(|root| root.path.as_path()));
         let why = match &watcher {
             Ok(watcher) => watcher.polls_because().map(|why| format!("files are polled: {why}")),
-            Err(error) => Some(format!("{}; changes are not noticed", Failure::of(error))),
+            Err(error) => Some(not_watched(error)),
         };
         if let Some(why) = why.filter(|_| !std::mem::replace(is_told, true)) {
             output.note(style::WARN, "warning: ", &why);
@@ -186,9 +186,14 @@ impl Library for Skills {
     }
 }
 
+/// What is said when folders cannot be watched.
+pub(crate) fn not_watched(error: &WatchError) -> String {
+    format!("{}; changes are not noticed", Failure::of(error))
+}
+
 /// A failure as a model is told of it.
 fn in_words(failure: &Failure) -> LibraryError {
-    LibraryError::new(match &failure.hint {
+    LibraryError::new(match failure.remedy() {
         Some(hint) => format!("{failure}; {hint}"),
         None => failure.to_string(),
     })

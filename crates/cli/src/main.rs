@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     let environment = match environment {
         Ok(environment) => environment,
         Err(error) => {
-            output.failure(&Failure::of(&error));
+            output.failure(&Failure::of_working_directory(&error));
             return failure::FAILED.into();
         }
     };
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(failure) => {
             output.failure(&failure);
-            failure.code
+            failure.code()
         }
     };
     tracing.end();

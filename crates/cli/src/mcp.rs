@@ -285,7 +285,7 @@ impl Context {
         if used.is_empty() {
             return Ok(None);
         }
-        let client = Client::new(&ClientOptions::STANDARD).map_err(|error| Failure::of(&error))?;
+        let client = Client::new(&ClientOptions::STANDARD)?;
         Ok(Some(ToolServers::new(used, client)))
     }
 

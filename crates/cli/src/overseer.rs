@@ -90,7 +90,8 @@ impl Overseer {
             if entry.is_too_wild() {
                 return Err(Failure::usage(format!(
                     "`--yes-to {text}`: the program has too many wildcards, or is too long"
-                )));
+                ))
+                .hint("write a shorter pattern, with fewer `*`"));
             }
             if !entry.is_readable() {
                 return Err(Failure::usage(format!(

@@ -67,7 +67,7 @@ impl Context {
     /// When the state directory cannot be used.
     pub(crate) fn artifacts(&self) -> Result<DirectoryStore, Failure> {
         let folder = self.environment.state().join("artifacts");
-        DirectoryStore::open(&folder).map_err(|error| Failure::brief(&error))
+        DirectoryStore::open(&folder).map_err(Failure::from)
     }
 
     /// What runs commands.
@@ -222,7 +222,7 @@ impl Context {
                     .hint("`metier run` and `metier exec` name the session they used"))
             };
         }
-        workspaces.latest(APP, USER)?.ok_or_else(|| {
+        workspaces.latest(APP, USER).map_err(|error| self.state_failure(&error))?.ok_or_else(|| {
             Failure::new("there is no session yet").hint("`metier run` and `metier exec` make one")
         })
     }
@@ -264,7 +264,7 @@ pub(crate) fn key_of(session: &str) -> SessionKey {
 ///
 /// When an id cannot be one.
 pub(crate) fn owner_of(key: &SessionKey) -> Result<Owner, Failure> {
-    Owner::new(&key.app, &key.user, &key.session).map_err(|error| Failure::brief(&error))
+    Owner::new(&key.app, &key.user, &key.session).map_err(Failure::from)
 }
 
 /// Runs something that waits.
@@ -273,5 +273,9 @@ pub(crate) fn owner_of(key: &SessionKey) -> Result<Owner, Failure> {
 ///
 /// When the system has no room for it, or what it ran failed.
 pub(crate) fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(future)
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::of_system(&error))?
+        .block_on(future)
 }

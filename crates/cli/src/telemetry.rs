@@ -72,7 +72,7 @@ impl Tracing {
         let outcome = self.span.in_scope(run);
         let code = match &outcome {
             Ok(code) => *code,
-            Err(failure) => failure.code,
+            Err(failure) => failure.code(),
         };
         self.span.record("process.exit.code", code);
         if outcome.is_err() {

@@ -51,7 +51,7 @@ impl Asked<'_> {
     async fn list(&self, is_known: Result<(), Failure>) -> Result<u8, Failure> {
         let mut listed = Vec::new();
         for scope in [self.owner.session_scope(), self.owner.user_scope()] {
-            listed.extend(self.store.list(&scope).await.map_err(|error| Failure::brief(&error))?);
+            listed.extend(self.store.list(&scope).await?);
         }
         if listed.is_empty() {
             is_known?;
@@ -90,7 +90,7 @@ impl Asked<'_> {
 
     async fn versions(&self, name: &str) -> Result<u8, Failure> {
         let (key, _) = self.key(name)?;
-        let versions = self.store.versions(&key).await.map_err(|error| Failure::brief(&error))?;
+        let versions = self.store.versions(&key).await?;
         if versions.is_empty() {
             return Err(Failure::new(format!("there is no artifact `{name}`"))
                 .hint("`metier artifacts list` shows those there are"));
@@ -118,20 +118,24 @@ impl Asked<'_> {
     async fn get(&self, name: &str, to: Option<&Path>) -> Result<u8, Failure> {
         let (key, version) = self.key(name)?;
         let loaded = self.store.load(&key, version).await;
-        let mut loaded = loaded.map_err(|error| Failure::brief(&error))?;
+        let mut loaded = loaded?;
+        let unread = |error| Failure::new(format!("cannot read the artifact `{name}`: {error}"));
+        let unwritten = |error| {
+            let place =
+                to.map_or_else(|| "standard output".to_owned(), |it| format!("`{}`", it.display()));
+            Failure::new(format!("cannot write to {place}: {error}"))
+        };
         let mut target: Box<dyn Write> = match to {
-            Some(path) => Box::new(File::create(path).map_err(|error| {
-                Failure::new(format!("`{}` cannot be written: {error}", path.display()))
-            })?),
+            Some(path) => Box::new(File::create(path).map_err(unwritten)?),
             None => Box::new(io::stdout().lock()),
         };
         let mut chunk = vec![0; CHUNK];
         loop {
-            let count = loaded.content.read(&mut chunk).await?;
+            let count = loaded.content.read(&mut chunk).await.map_err(unread)?;
             if count == 0 {
                 break;
             }
-            target.write_all(&chunk[..count])?;
+            target.write_all(&chunk[..count]).map_err(unwritten)?;
         }
         if let Some(path) = to {
             let (size, path) = (size(loaded.info.size), path.display());
@@ -142,7 +146,7 @@ impl Asked<'_> {
 
     async fn remove(&self, name: &str) -> Result<u8, Failure> {
         let (key, version) = self.key(name)?;
-        self.store.delete(&key, version).await.map_err(|error| Failure::brief(&error))?;
+        self.store.delete(&key, version).await?;
         self.context.output.say(&format!("removed {}", plain(name)));
         Ok(OK)
     }
@@ -150,8 +154,7 @@ impl Asked<'_> {
     /// The key for `NAME` or `NAME@VERSION`, with or without `artifact://`.
     fn key(&self, name: &str) -> Result<(ArtifactKey, Option<u64>), Failure> {
         let name = name.strip_prefix("artifact://").unwrap_or(name);
-        let reference = ArtifactRef::parse(&format!("artifact://{name}"))
-            .map_err(|error| Failure::usage(error.to_string()))?;
+        let reference = ArtifactRef::parse(&format!("artifact://{name}")).map_err(Failure::from)?;
         Ok((reference.key(&self.owner), reference.version()))
     }
 }

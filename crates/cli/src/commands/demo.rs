@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &DemoArgs, context: &Context) -> Result<u8, Failure
 
 /// The same conversation in every mode and placement.
 fn load_modes(context: &Context) -> Result<Vec<Shown>, Failure> {
-    let folder = tempfile::tempdir()?;
+    let folder = tempfile::tempdir().map_err(|error| Failure::of_temporary_folder(&error))?;
     let laboratory = laboratory(context, folder.path())?;
     let setups = PLACEMENTS.iter().flat_map(|(placement, _)| {
         MODES.iter().map(|(mode, _, _)| Setup { mode: *mode, placement: *placement })
@@ -99,9 +99,10 @@ fn laboratory(context: &Context, folder: &Path) -> Result<Laboratory, Failure> {
     let skills = folder.join("skills");
     for (name, text) in SKILLS {
         let skill = skills.join(name);
-        fs::create_dir_all(&skill)?;
+        fs::create_dir_all(&skill).map_err(|error| Failure::of_temporary_folder(&error))?;
         let header = format!("---\nname: {name}\ndescription: Knows all about {name}.\n---\n");
-        fs::write(skill.join("SKILL.md"), format!("{header}\n{text}\n"))?;
+        fs::write(skill.join("SKILL.md"), format!("{header}\n{text}\n"))
+            .map_err(|error| Failure::of_temporary_folder(&error))?;
     }
     let state = folder.join("state").to_string_lossy().into_owned();
     let path = context.environment.variables.get("PATH").cloned().unwrap_or_default();

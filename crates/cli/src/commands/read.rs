@@ -22,14 +22,15 @@ const CHUNK: usize = 64 << 10;
 pub(super) fn run(arguments: &ReadArgs, context: &Context) -> Result<u8, Failure> {
     let lines = arguments.lines.as_deref().map(range).transpose()?;
     let reference = &arguments.reference;
+    let unread = |error| Failure::new(format!("cannot read `{reference}`: {error}"));
     if let Some(path) = reference.strip_prefix("workspace://") {
-        return print(open_inside(arguments, context, path)?, lines);
+        return print(open_inside(arguments, context, path)?, lines).map_err(unread);
     }
     if let Some(path) = reference.strip_prefix("skill://") {
-        return print(open_of_skill(arguments, context, path)?, lines);
+        return print(open_of_skill(arguments, context, path)?, lines).map_err(unread);
     }
     if reference.starts_with("artifact://") {
-        return print(io::Cursor::new(load(arguments, context)?), lines);
+        return print(io::Cursor::new(load(arguments, context)?), lines).map_err(unread);
     }
     Err(Failure::usage(format!("`{reference}` is not a reference"))
         .hint("write workspace://PATH, artifact://NAME or skill://NAME/PATH"))
@@ -37,7 +38,8 @@ pub(super) fn run(arguments: &ReadArgs, context: &Context) -> Result<u8, Failure
 
 fn open_inside(arguments: &ReadArgs, context: &Context, path: &str) -> Result<File, Failure> {
     let key = context.session(arguments.session.as_deref())?;
-    let workspace = context.workspaces()?.workspace(&key)?;
+    let workspace = context.workspaces()?.workspace(&key);
+    let workspace = workspace.map_err(|error| context.state_failure(&error))?;
     let root = Inside::default();
     let place = resolve(path, Meaning { base: &root, run: &root })
         .map_err(|error| Failure::usage(error.to_string()))?;
@@ -52,13 +54,15 @@ fn open_of_skill(arguments: &ReadArgs, context: &Context, path: &str) -> Result<
     let (name, inside) = path.split_once('/').unwrap_or((path, "SKILL.md"));
     let snapshot = context.library(&arguments.sources)?;
     let folder = context.folder_of(context.find(&snapshot, name)?)?;
-    let tree = files::list(&folder).map_err(|error| Failure::brief(&error))?;
+    let tree = files::list(&folder)?;
     // Only what is listed belongs to the skill; links that lead elsewhere are not listed.
     if !tree.entries.iter().any(|entry| entry.path == inside) {
         return Err(Failure::new(format!("`{name}` has no file `{inside}`"))
             .hint(format!("`metier skills info {name}` lists its files")));
     }
-    Ok(File::open(folder.join(inside))?)
+    let file = folder.join(inside);
+    File::open(&file)
+        .map_err(|error| Failure::new(format!("cannot read `{}`: {error}", file.display())))
 }
 
 fn load(arguments: &ReadArgs, context: &Context) -> Result<Vec<u8>, Failure> {
@@ -71,9 +75,11 @@ fn load(arguments: &ReadArgs, context: &Context) -> Result<Vec<u8>, Failure> {
     let store = context.artifacts()?;
     block_on(async {
         let loaded = store.load(&artifact, reference.version()).await;
-        let mut loaded = loaded.map_err(|error| Failure::brief(&error))?;
+        let mut loaded = loaded?;
         let mut content = Vec::new();
-        loaded.content.read_to_end(&mut content).await?;
+        loaded.content.read_to_end(&mut content).await.map_err(|error| {
+            Failure::new(format!("cannot read `{}`: {error}", arguments.reference))
+        })?;
         Ok(content)
     })
 }
@@ -91,7 +97,7 @@ fn range(text: &str) -> Result<RangeInclusive<usize>, Failure> {
     }
 }
 
-fn print(mut content: impl Read, lines: Option<RangeInclusive<usize>>) -> Result<u8, Failure> {
+fn print(mut content: impl Read, lines: Option<RangeInclusive<usize>>) -> io::Result<u8> {
     let mut stdout = io::stdout().lock();
     // What is looked at before it is trusted must not drive the terminal.
     let is_shown = stdout.is_terminal();

@@ -35,8 +35,9 @@ pub(super) fn run(arguments: &TrustArgs, context: &Context) -> Result<u8, Failur
 fn project(path: Option<&Path>, context: &Context) -> Result<Project, Failure> {
     let here = &context.environment.folder;
     let folder = path.map_or_else(|| here.clone(), |path| here.join(path));
-    let real = std::fs::canonicalize(&folder)
-        .map_err(|error| Failure::usage(format!("{}: {error}", folder.display())))?;
+    let real = std::fs::canonicalize(&folder).map_err(|error| {
+        Failure::usage(format!("cannot find the folder `{}`: {error}", folder.display()))
+    })?;
     // The working directory is named as the person sees it; so are its skills.
     let project = Project::of(if path.is_some() { &real } else { here });
     if roots::real(&project.root.join(".metier")) == roots::real(&context.environment.state()) {
@@ -164,13 +165,17 @@ fn trust(
         context.report(&scan.problems);
     }
     if folders.is_empty() {
-        return Err(Failure::new(format!("{} has no skills", project.root.display()))
+        return Err(Failure::new(format!("`{}` has no skills", project.root.display()))
             .hint("skills of a project are in .metier/skills, .agents/skills or .claude/skills"));
     }
     working.set(&format!("reading the files of {}", counted(folders.len(), "skill")));
     let digests = context.digests();
     let record =
-        TrustedProject::record(&project.root, folders.iter().map(PathBuf::as_path), &digests)?;
+        TrustedProject::record(&project.root, folders.iter().map(PathBuf::as_path), &digests)
+            .map_err(|error| {
+                Failure::new(format!("a skill of the project cannot be read: {error}"))
+                    .hint("make its files readable for you")
+            })?;
     let count = record.skills.len();
     store.trust(&project.root, with_other_folders(record, store, project, &roots));
     store.save()?;

@@ -22,20 +22,21 @@ const UNFINISHED: Duration = Duration::from_hours(1);
 pub(super) fn gc(context: &Context, json: bool) -> Result<u8, Failure> {
     let working = context.output.working("removing what nobody used");
     let workspaces = context.workspaces()?;
-    let removed = workspaces.remove_unused(context.workspace_ttl())?;
+    let removed = workspaces.remove_unused(context.workspace_ttl());
+    let removed = removed.map_err(|error| context.state_failure(&error))?;
     // Requests of a session are made of the skills as they were.
     let needed = match context.existing_sessions()? {
         Some(store) => block_on(async { Ok(store.digests().await?) })?,
         None => BTreeSet::new(),
     };
-    let trees = workspaces.remove_unused_content(UNUSED_CONTENT, &needed)?;
+    let trees = workspaces.remove_unused_content(UNUSED_CONTENT, &needed);
+    let trees = trees.map_err(|error| context.state_failure(&error))?;
     let fetched = remove_fetched(context)?;
     remove_unfinished(&context.cache());
     let groups = metier_sandbox::remove_leftovers();
     let artifacts = context.artifacts()?;
     let (unfinished, containers) = block_on(async {
-        let unfinished = artifacts.clean(UNFINISHED).await;
-        let unfinished = unfinished.map_err(|error| Failure::brief(&error))?;
+        let unfinished = artifacts.clean(UNFINISHED).await?;
         let containers = match context.containers().remove_leftovers(&workspaces).await {
             Ok(containers) => containers.len(),
             // Without an engine there are no containers.
@@ -68,7 +69,7 @@ pub(super) fn gc(context: &Context, json: bool) -> Result<u8, Failure> {
 fn remove_fetched(context: &Context) -> Result<usize, Failure> {
     let trust = TrustStore::load(&context.trust_file())?;
     let store = context.remote_store();
-    store.remove_unused(UNUSED_CONTENT, &trust).map_err(|error| Failure::of(&error))
+    Ok(store.remove_unused(UNUSED_CONTENT, &trust)?)
 }
 
 /// Removes files of the cache that were being written when their metier was killed.
@@ -87,12 +88,12 @@ fn remove_unfinished(cache: &std::path::Path) {
 
 /// Shows what the machine offers and tries every promise.
 pub(super) fn examine(context: &Context, json: bool) -> Result<u8, Failure> {
-    let folder = tempfile::tempdir()?;
+    let folder = tempfile::tempdir().map_err(|error| Failure::of_temporary_folder(&error))?;
     let (work, private) = (folder.path().join("work"), context.environment.state());
-    doctor::make_folder(&work)?;
-    open_way(folder.path())?;
+    doctor::make_folder(&work).map_err(|error| Failure::of_temporary_folder(&error))?;
+    open_way(folder.path()).map_err(|error| Failure::of_temporary_folder(&error))?;
     let private = context.environment.home.clone().unwrap_or(private);
-    let work = work.canonicalize()?;
+    let work = work.canonicalize().map_err(|error| Failure::of_temporary_folder(&error))?;
     let working = context.output.working("trying what this machine promises");
     let report = doctor::examine(&Place::new(&work, &private));
     drop(working);
@@ -107,9 +108,9 @@ pub(super) fn examine(context: &Context, json: bool) -> Result<u8, Failure> {
 }
 
 /// Lets programs that run as somebody else through to their folder.
-fn open_way(folder: &std::path::Path) -> Result<(), Failure> {
+fn open_way(folder: &std::path::Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
-    Ok(std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o711))?)
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o711))
 }
 
 fn page(report: &Report) -> String {

@@ -268,7 +268,7 @@ impl Output {
     pub(crate) fn failure(&self, failure: &Failure) {
         let error = styled(style::BAD, "error");
         self.stderr(&format!("{error}: {}", plain(&failure.to_string())));
-        if let Some(hint) = &failure.hint {
+        if let Some(hint) = failure.remedy() {
             self.stderr(&format!("{}: {}", styled(style::HEADING, "hint"), plain(hint)));
         }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use metier_net::{Client, ClientOptions};
 use metier_serve::mcp::client::{ClientError, ClientMeans, Connection, Patience, Peer};
 use metier_serve::mcp::skills::Skill;
-use metier_skill::remote::RemoteSkill;
+use metier_skill::remote::{RemoteSkill, StoreError};
 
 use super::SkillServer;
 use crate::failure::Failure;
@@ -61,7 +61,7 @@ pub(super) fn lists(servers: &[SkillServer]) -> Vec<Result<Listed, ClientError>>
 pub(super) fn files(peer: &Peer, skill: &RemoteSkill) -> Result<Vec<Vec<u8>>, Failure> {
     let fetch = || {
         block_on(async {
-            let connection = open(peer).await.map_err(|error| explained(&error))?;
+            let connection = open(peer).await.map_err(|error| Failure::from(&error))?;
             let contents = in_time(ALL_FILES, contents(&connection, skill)).await;
             connection.close().await;
             contents
@@ -80,11 +80,9 @@ pub(super) async fn contents(
 ) -> Result<Vec<Vec<u8>>, Failure> {
     let mut contents = Vec::new();
     for file in skill.files.iter().flatten() {
-        let bytes = shelf.bytes(&file.uri, file.size).await.map_err(|error| explained(&error))?;
-        skill.verify(file, &bytes).map_err(|fault| {
-            Failure::of(&fault)
-                .hint("if the skill has changed there, list it again and look at it anew")
-        })?;
+        let bytes =
+            shelf.bytes(&file.uri, file.size).await.map_err(|error| Failure::from(&error))?;
+        skill.verify(file, &bytes).map_err(StoreError::Fault)?;
         contents.push(bytes);
     }
     Ok(contents)
@@ -117,12 +115,4 @@ async fn open(peer: &Peer) -> Result<Connection, ClientError> {
 fn not_asked(peer: &Peer, failure: &Failure) -> ClientError {
     let (server, how) = (peer.name.clone(), format!("was not asked: {failure}"));
     ClientError::Ended { server, how, said: String::new() }
-}
-
-fn explained(error: &ClientError) -> Failure {
-    let failure = Failure::of(error);
-    match error.hint() {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
 }

@@ -115,26 +115,24 @@ impl Context {
         let spoiled = match store.folder(skill) {
             Ok(Some(folder)) => return Ok(folder),
             Ok(None) => None,
-            Err(error) => Some(Failure::of(&error)),
+            Err(error) => Some(Failure::from(error)),
         };
         let name = &skill.manifest.name;
         let peer = self.servers.find(&skill.server).ok_or_else(|| {
-            Failure::new(format!("`{name}` is on the server {}, which is not named", skill.server))
+            Failure::new(format!(
+                "`{name}` is on the server `{}`, which nobody named",
+                skill.server
+            ))
+            .hint("name it with `--mcp`, or in the configuration with `skills = true`")
         })?;
         let working = self.output.working(&format!("fetching {name} from {}", skill.server));
         let fetched = fetch::files(&peer, skill);
         drop(working);
         match fetched {
-            Ok(contents) => store.put(skill, &contents).map_err(|error| Failure::of(&error)),
+            Ok(contents) => store.put(skill, &contents).map_err(Failure::from),
             Err(failure) => Err(spoiled.unwrap_or(failure)),
         }
-        .map_err(|failure| Failure {
-            messages: [format!("`{name}` of the server {} cannot be used", skill.server)]
-                .into_iter()
-                .chain(failure.messages)
-                .collect(),
-            ..failure
-        })
+        .map_err(|failure| failure.within(of_server(name.as_str(), skill.server.as_str())))
     }
 }
 
@@ -169,9 +167,10 @@ impl Offers {
 
     /// Notes that a server does not answer.
     fn do_without(&mut self, server: &SkillName, error: &ClientError) {
-        let message = Failure::of(error).to_string();
+        let failure = Failure::from(error);
+        let message = failure.to_string();
         let problem = Problem::new(Code::ServerUnreachable, Path::new(server.as_str()), message);
-        self.problems.push(match error.hint() {
+        self.problems.push(match failure.remedy() {
             Some(hint) => problem.help(hint),
             None => problem,
         });
@@ -180,9 +179,19 @@ impl Offers {
 
     fn refuse(&mut self, server: &SkillName, uri: &str, why: &str) {
         let place = PathBuf::from(format!("{server} {uri}").trim_end());
-        let message = format!("this skill is not used: {why}");
+        let message = not_used(why);
         self.problems.push(Problem::new(Code::OfferRefused, &place, message));
     }
+}
+
+/// What is said of a skill that is not taken from its server.
+pub(crate) fn not_used(why: &str) -> String {
+    format!("this skill is not used: {why}")
+}
+
+/// What is said of a skill whose files are not what its server told, or cannot be kept.
+pub(crate) fn of_server(name: &str, server: &str) -> String {
+    format!("`{name}` of the server `{server}` cannot be used")
 }
 
 fn read(server: &SkillName, told: &Skill) -> Result<RemoteSkill, RemoteFault> {

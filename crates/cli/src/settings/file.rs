@@ -50,7 +50,7 @@ pub(crate) enum SettingsError {
         nearest: Option<String>,
     },
     /// No agent can have this name.
-    #[error("{place}: `{name}` is not about an agent: {rule}")]
+    #[error("{place}: `{name}` cannot be a setting of an agent: {rule}")]
     Agent {
         /// Where it was set.
         place: String,
@@ -60,7 +60,7 @@ pub(crate) enum SettingsError {
         rule: &'static str,
     },
     /// No server can have this name.
-    #[error("{place}: `{name}` is not about a server: {rule}")]
+    #[error("{place}: `{name}` cannot be a setting of a server: {rule}")]
     Server {
         /// Where it was set.
         place: String,

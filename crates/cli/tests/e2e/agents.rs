@@ -114,6 +114,6 @@ fn the_name_of_an_agent_is_a_plain_word() {
     ----- stdout
 
     ----- stderr
-    error: [HOME]/.metier/config.toml:1: `agents.../x.skills` is not about an agent: use lowercase letters, digits and hyphens, and begin with no hyphen
+    error: [HOME]/.metier/config.toml:1: `agents.../x.skills` cannot be a setting of an agent: use lowercase letters, digits and hyphens, and begin with no hyphen
     ");
 }

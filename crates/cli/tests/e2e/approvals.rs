@@ -91,7 +91,7 @@ fn a_pattern_that_would_allow_nothing_or_something_else_is_refused() {
     env.write("home/.metier/config.toml", "approvals.allow = ['../x']");
     assert_snapshot!(brief(&env, &["check", "--", "ls"]), @"2 |  | error: `../x` is no pattern for programs: a path must be whole, from `/` or `~/` on, without `..` / hint: write a name such as `ls`, or a whole path such as `/usr/bin/*` or `~/bin/tool`");
     env.write("home/.metier/config.toml", "approvals.trusted_dirs = ['bin']");
-    assert_snapshot!(brief(&env, &["check", "--", "ls"]), @"2 |  | error: `approvals.trusted_dirs` has `bin`, which is no whole path");
+    assert_snapshot!(brief(&env, &["check", "--", "ls"]), @"2 |  | error: `approvals.trusted_dirs` has `bin`, which is no whole path / hint: write it from `/` or `~/` on");
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn who_adds_a_program_that_can_do_more_than_it_seems_is_told() {
     assert_snapshot!(added(&["no-such-program"]), @"0 | allowed no-such-program as --[ID]-- | note: there is no program `no-such-program` here yet");
     assert_snapshot!(added(&["/opt/*/bin/tool"]), @"0 | allowed /opt/*/bin/tool as --[ID]-- |");
     assert_snapshot!(added(&["ls", "--args", "a("]), @"2 |  | error: `a(` is no regular expression, or too large / hint: for example `status( --short)?`; it must match all arguments together");
-    assert_snapshot!(added(&[&"*a".repeat(17)]), @"2 |  | error: `*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a` has too many wildcards, or is too long");
+    assert_snapshot!(added(&[&"*a".repeat(17)]), @"2 |  | error: `*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a` has too many wildcards, or is too long / hint: write a shorter pattern, with fewer `*`");
     assert_snapshot!(added(&["ls", "--args", "a)|(b"]), @"2 |  | error: `a)|(b` is no regular expression, or too large / hint: for example `status( --short)?`; it must match all arguments together");
 }
 
@@ -226,7 +226,7 @@ fn a_check_says_what_would_happen_and_who_allows_it() {
     ls 'a b' -l  .   /usr/bin/ls  --[ID]--
     ----- stderr
     ");
-    assert_snapshot!(brief(&env, &["check", "--cwd", "nowhere", "--", "ls"]), @"2 |  | error: `[PROJECT]/nowhere` is not a folder");
+    assert_snapshot!(brief(&env, &["check", "--cwd", "nowhere", "--", "ls"]), @"2 |  | error: `[PROJECT]/nowhere` is not a folder / hint: `--cwd` names the folder that the command would start in");
     assert_snapshot!(shown(&env, &["check", "--json", "--cwd", "sub", "--", "ls -l | wc -l"]), @r#"
     exit 0
     ----- stdout

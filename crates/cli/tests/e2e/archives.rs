@@ -314,7 +314,7 @@ fn archives_are_unpacked_where_the_person_wants() {
     assert!(!env.home().join(".metier/cache/roots").exists());
     let env = env.with_variable("SKILLS_CACHE_DIR", "/dev/null/cache");
     let text = listed(&env, None);
-    let start = "mine\nerror: [PROJECT]/../a.zip: cannot make the cache `/dev/null/cache/";
+    let start = "mine\nerror: [PROJECT]/../a.zip: cannot keep a copy in `/dev/null/cache/";
     assert!(text.starts_with(start) && text.lines().count() == 2, "{text}");
 }
 

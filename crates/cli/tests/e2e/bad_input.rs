@@ -208,7 +208,7 @@ fn a_state_directory_that_is_a_file() {
     warning: [HOME]/.metier/trust.json: cannot use the trust file `[HOME]/.metier/trust.json`: Not a directory (os error 20); nobody is trusted [M086]
     1 skill, 1 ready · catalog 16 of 4000 tokens
     ");
-    assert_snapshot!(compact(&run(&env, "trust")), @"1 |  | error: cannot use the trust file `[HOME]/.metier/trust.json`: Not a directory (os error 20)");
+    assert_snapshot!(compact(&run(&env, "trust")), @"1 |  | error: cannot use the trust file `[HOME]/.metier/trust.json`: Not a directory (os error 20) / hint: make it readable and writable for you, or set METIER_HOME to another folder");
 }
 
 #[test]
@@ -224,14 +224,15 @@ fn a_state_directory_that_cannot_be_made() {
     ----- stderr
     1 skill, 1 ready · catalog 16 of 4000 tokens
     ");
-    assert_snapshot!(compact(&run(&env, "trust")), @"1 |  | error: cannot use the trust file `/proc/metier/trust.json`: No such file or directory (os error 2)");
+    assert_snapshot!(compact(&run(&env, "trust")), @"1 |  | error: cannot use the trust file `/proc/metier/trust.json`: No such file or directory (os error 2) / hint: make it readable and writable for you, or set METIER_HOME to another folder");
     let listed = json(&run(&env, "skills list --json"));
     let bundled = listed["skills"].as_array().unwrap().iter().find(|it| it["source"] == "bundled");
     let name = bundled.unwrap()["name"].as_str().unwrap();
     let outcome = run(&env, &format!("skills info {name}"));
     assert_eq!((outcome.code, outcome.stdout.as_str()), (1, ""));
-    let start = format!("error: cannot unpack the bundled skill `{name}`: ");
-    assert!(outcome.stderr.starts_with(&start) && outcome.stderr.lines().count() == 1, "{outcome}");
+    let start =
+        format!("error: cannot unpack the bundled skill `{name}` into `/proc/metier/content`: ");
+    assert!(outcome.stderr.starts_with(&start) && outcome.stderr.lines().count() == 2, "{outcome}");
 }
 
 #[test]

@@ -162,8 +162,8 @@ fn a_mistake_is_named_with_its_line() {
     assert_snapshot!(with("skills.enabled = 'yes'"), @"2 |  | error: [HOME]/.metier/config.toml:1: `skills.enabled` is not `true` or `false`");
     assert_snapshot!(with("skills.catalog_tokens = -1"), @"2 |  | error: [HOME]/.metier/config.toml:1: `skills.catalog_tokens` is not a whole number");
     assert_snapshot!(with("skills.catalog_tokens = 1.5"), @"2 |  | error: [HOME]/.metier/config.toml:1: `skills.catalog_tokens` is not a whole number");
-    assert_snapshot!(with("\n\nskills = ["), @"2 |  | error: [HOME]/.metier/config.toml:3: not valid TOML: unclosed array, expected `]`");
-    assert_snapshot!(with("skills.enabled = true\nskills.enabled = false"), @"2 |  | error: [HOME]/.metier/config.toml:2: not valid TOML: duplicate key");
+    assert_snapshot!(with("\n\nskills = ["), @"2 |  | error: [HOME]/.metier/config.toml:3: not valid TOML: unclosed array, expected `]` / hint: mend that line");
+    assert_snapshot!(with("skills.enabled = true\nskills.enabled = false"), @"2 |  | error: [HOME]/.metier/config.toml:2: not valid TOML: duplicate key / hint: mend that line");
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn a_configuration_that_is_no_file_is_not_waited_for() {
     warning: [PROJECT]/.metier/config.toml:1:1: the project's configuration is not used: cannot read the configuration `[PROJECT]/.metier/config.toml`: not a regular file [M090]
     ");
     fs::create_dir_all(env.home().join(".metier/config.toml")).unwrap();
-    assert_snapshot!(compact(&run(&env, "config show")), @"2 |  | error: cannot read the configuration `[HOME]/.metier/config.toml`: not a regular file");
+    assert_snapshot!(compact(&run(&env, "config show")), @"1 |  | error: cannot read the configuration `[HOME]/.metier/config.toml`: not a regular file / hint: make it readable for you, or set METIER_HOME to another folder");
 }
 
 #[test]

@@ -94,7 +94,8 @@ fn a_file_is_kept_and_read_again() {
     ----- stdout
 
     ----- stderr
-    error: there is no artifact `out/n.txt`: look for its name in the list of artifacts
+    error: there is no artifact `out/n.txt`
+    hint: `metier artifacts list` shows those there are; `--session` names the session
     ");
 }
 
@@ -155,9 +156,9 @@ fn what_is_wrong_is_said_in_one_line_and_nothing_runs() {
 
     error: `absent.txt` cannot be read: No such file or directory (os error 2)
 
-    error: `inputs`: input `host:///etc/passwd` is not in a folder that runs may read; add its folder to `exec.host_inputs`
+    error: input `host:///etc/passwd` is not in a folder that runs may read; add its folder to `exec.host_inputs`
 
-    error: `inputs`: input `artifact://nothing`: there is no artifact `nothing`: look for its name in the list of artifacts
+    error: input `artifact://nothing`: there is no artifact `nothing`: look for its name in the list of artifacts
 
     error: `outputs`: `/etc/*` is absolute; write a path inside the workspace, such as `out/x` or `$WORK_DIR/x`
 

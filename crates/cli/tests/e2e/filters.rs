@@ -65,7 +65,8 @@ fn a_glob_that_cannot_be_read_opens_nothing() {
     ----- stdout
 
     ----- stderr
-    error: `[a` is not a name or a glob of names: error parsing glob '[a': unclosed character class; missing ']'
+    error: `[a` is not a name or a pattern of names: unclosed character class; missing ']'
+    hint: write names such as `pdf`, or patterns such as `git-*`
     ");
 }
 

@@ -217,7 +217,8 @@ fn no_space_for_what_is_said_is_told_and_the_session_goes_on() {
       Said.
     ----- stderr
     answered · [TIME] · scripted/replies.jsonl · session one
-    error: no space is left for the database `[HOME]/.metier/metier.db`: free some
+    error: no space is left for the database `[HOME]/.metier/metier.db`
+    hint: free some space on that disk; `metier gc` may help
     answered · [TIME] · scripted/replies.jsonl · session one
     ");
 }

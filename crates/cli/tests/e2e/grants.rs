@@ -79,7 +79,7 @@ fn a_skill_that_asks_for_more_than_is_allowed_is_not_run() {
     hint: if it should have that, set `exec.processes = 300`
     ");
     assert_snapshot!(said("{network: ['a..b:443']}", "exec.network = 'host'"), @"
-    exit 2, ran: false
+    exit 1, ran: false
     error: `a..b:443` is not an address that can be allowed: its host is not a name, an IPv4 address, or an IPv6 address in brackets
     hint: ask the author of `demo` to mend `sandbox.network`
     ");

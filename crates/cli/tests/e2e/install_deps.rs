@@ -144,7 +144,7 @@ fn what_would_be_done_is_shown_and_nothing_is() {
           "kind": "brew",
           "bins": [],
           "chosen": false,
-          "obstacle": "the program brew is not there",
+          "obstacle": "the program `brew` is not there",
           "commands": [
             {
               "arguments": [
@@ -301,7 +301,7 @@ fn a_manager_that_fails_or_brings_something_else_leaves_nothing() {
     ----- stderr
     $ UV_TOOL_BIN_DIR=[HOME]/.metier/tools/[SHIP]/uv-0/bin UV_TOOL_DIR=[HOME]/.metier/tools/[SHIP]/uv-0/tools uv tool install --no-build --python python3 tool
     error: `tool` is not a file of what was installed
-    hint: `uv-0` did not bring what the skill says
+    hint: the option did not bring what the skill says: try another, or ask the author of the skill
     ");
     manager(&env, "uv", "mkdir -p $UV_TOOL_BIN_DIR; cp /bin/sh $UV_TOOL_BIN_DIR/git");
     let outcome = install(&env, &["--yes"]);
@@ -386,7 +386,7 @@ fn an_option_is_chosen_by_its_id() {
     ship needs tool
     brew-0  tool (brew)
       $ brew install --formula tool
-      not here: the program brew is not there
+      not here: the program `brew` is not there
     ----- stderr
     error: no install option brings tool
     hint: what stands above cannot be used here; install it yourself
@@ -396,7 +396,7 @@ fn an_option_is_chosen_by_its_id() {
     ----- stdout
 
     ----- stderr
-    error: the option `brew-0` cannot be used here: the program brew is not there
+    error: the option `brew-0` cannot be used here: the program `brew` is not there
     hint: brew install --formula tool
     ");
 }

@@ -205,7 +205,7 @@ fn content_that_is_not_what_was_told_is_not_used() {
     ----- stdout
 
     ----- stderr
-    error: `ship` of the server [SERVER] cannot be used: `scripts/run.sh` has the digest 328bc8593b348250ba4cb190a965af618b504ac620ce4da9167bf0058bdaeb83; its server said d1c07027c9b37fd66e716da6e38771cae3be735f21aa6a0574cffb5497696bda
+    error: `ship` of the server `[SERVER]` cannot be used: `scripts/run.sh` has the digest 328bc8593b348250ba4cb190a965af618b504ac620ce4da9167bf0058bdaeb83; its server said d1c07027c9b37fd66e716da6e38771cae3be735f21aa6a0574cffb5497696bda
     hint: if the skill has changed there, list it again and look at it anew
     ");
     assert_snapshot!(with_lie(give("scripts/run.sh", SCRIPT.repeat(2))), @"
@@ -213,21 +213,21 @@ fn content_that_is_not_what_was_told_is_not_used() {
     ----- stdout
 
     ----- stderr
-    error: `ship` of the server [SERVER] cannot be used: the server `[SERVER]` gave more than 23 bytes: skill://ship/scripts/run.sh
+    error: `ship` of the server `[SERVER]` cannot be used: the server `[SERVER]` gave more than 23 bytes: skill://ship/scripts/run.sh
     ");
     assert_snapshot!(with_lie(give("scripts/run.sh", "x".repeat(20 << 20))), @"
     exit 1
     ----- stdout
 
     ----- stderr
-    error: `ship` of the server [SERVER] cannot be used: the server `[SERVER]` gave more than 23 bytes: skill://ship/scripts/run.sh
+    error: `ship` of the server `[SERVER]` cannot be used: the server `[SERVER]` gave more than 23 bytes: skill://ship/scripts/run.sh
     ");
     assert_snapshot!(with_lie(|server| drop(server.state().files.remove("skill://ship/scripts/run.sh"))), @"
     exit 1
     ----- stdout
 
     ----- stderr
-    error: `ship` of the server [SERVER] cannot be used: the server `[SERVER]` refuses: no (code -32602)
+    error: `ship` of the server `[SERVER]` cannot be used: the server `[SERVER]` refuses: no (code -32602)
     ");
 }
 
@@ -241,7 +241,7 @@ fn a_header_that_is_not_what_was_told_is_not_used() {
     ----- stdout
 
     ----- stderr
-    error: `ship` of the server [SERVER] cannot be used: its `SKILL.md` is not what its server said: the field `description` is not what was told
+    error: `ship` of the server `[SERVER]` cannot be used: its `SKILL.md` is not what its server said: the field `description` is not what was told
     hint: if the skill has changed there, list it again and look at it anew
     ");
     assert_snapshot!(with_lie(tell("license", value!("MIT"))), @"
@@ -249,7 +249,7 @@ fn a_header_that_is_not_what_was_told_is_not_used() {
     ----- stdout
 
     ----- stderr
-    error: `ship` of the server [SERVER] cannot be used: its `SKILL.md` is not what its server said: the field `license` is not what was told
+    error: `ship` of the server `[SERVER]` cannot be used: its `SKILL.md` is not what its server said: the field `license` is not what was told
     hint: if the skill has changed there, list it again and look at it anew
     ");
 }

@@ -173,7 +173,7 @@ fn a_project_is_trusted_by_name_from_elsewhere() {
     ----- stdout
 
     ----- stderr
-    error: [PROJECT]/nowhere: No such file or directory (os error 2)
+    error: cannot find the folder `[PROJECT]/nowhere`: No such file or directory (os error 2)
     ");
 }
 
@@ -212,7 +212,7 @@ fn neither_home_nor_the_state_directory_is_a_project() {
     ----- stdout
 
     ----- stderr
-    error: [HOME]/.metier has no skills
+    error: `[HOME]/.metier` has no skills
     hint: skills of a project are in .metier/skills, .agents/skills or .claude/skills
     ");
     // A home that is itself a repository, as people have who keep their settings in one.
@@ -236,7 +236,7 @@ fn a_project_without_skills_has_nothing_to_trust() {
     ----- stdout
 
     ----- stderr
-    error: [PROJECT] has no skills
+    error: `[PROJECT]` has no skills
     hint: skills of a project are in .metier/skills, .agents/skills or .claude/skills
     ");
 }
@@ -254,7 +254,7 @@ fn a_link_out_of_the_project_is_not_followed_unless_the_user_allows_it() {
 
     ----- stderr
     error: [PROJECT]/.agents/skills/linked: the link leads outside its root [M083]
-    error: [PROJECT] has no skills
+    error: `[PROJECT]` has no skills
     hint: skills of a project are in .metier/skills, .agents/skills or .claude/skills
     ");
     let elsewhere = env.root().join("elsewhere").display().to_string();

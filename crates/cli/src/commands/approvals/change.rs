@@ -31,7 +31,8 @@ pub(super) fn add(context: &Context, wanted: &AddArgs) -> Result<u8, Failure> {
     let entry = Entry { id: String::new(), pattern, arguments, directory };
     if entry.is_too_wild() {
         let pattern = plain(&wanted.pattern);
-        return Err(Failure::usage(format!("`{pattern}` has too many wildcards, or is too long")));
+        return Err(Failure::usage(format!("`{pattern}` has too many wildcards, or is too long"))
+            .hint("write a shorter pattern, with fewer `*`"));
     }
     if !entry.is_readable() {
         let arguments = wanted.args.as_deref().unwrap_or_default();
@@ -63,7 +64,8 @@ fn add_tool(
     (server, tool): (String, String),
 ) -> Result<u8, Failure> {
     if wanted.args.is_some() || wanted.dir.is_some() {
-        return Err(Failure::usage("`--args` and `--dir` are about programs, not about tools"));
+        return Err(Failure::usage("`--args` and `--dir` are about programs, not about tools")
+            .hint("leave them out"));
     }
     if tool.contains('*') {
         return Err(Failure::usage(format!("`{}` is not one tool", plain(&wanted.pattern)))

@@ -30,7 +30,8 @@ pub(super) fn check(context: &Context, question: &CheckArgs) -> Result<u8, Failu
     let folder = question.cwd.as_deref().unwrap_or(Path::new(""));
     let folder = context.environment.folder.join(folder);
     let Some(start) = machine.folder(&folder) else {
-        return Err(Failure::usage(format!("`{}` is not a folder", folder.display())));
+        return Err(Failure::usage(format!("`{}` is not a folder", folder.display()))
+            .hint("`--cwd` names the folder that the command would start in"));
     };
     let plan = parse(&text);
     let verdict = judge(&plan, &start.real, &machine, &policy);

@@ -57,7 +57,7 @@ pub(super) fn known(
     }
     let mut known = Vec::new();
     for entry in snapshot.entries.iter().filter(|entry| entry.is_model_visible()) {
-        let tree = files::list(&context.folder_of(entry)?).map_err(|error| Failure::of(&error))?;
+        let tree = files::list(&context.folder_of(entry)?)?;
         let docs = tree.docs().map(|doc| doc.path.clone()).filter(|path| !is_licence(path));
         known.push(Known { name: entry.name.as_str().to_owned(), docs: docs.collect() });
     }

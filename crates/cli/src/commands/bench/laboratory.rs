@@ -102,8 +102,10 @@ impl Laboratory {
         sources: &SourceArgs,
     ) -> Result<Self, Failure> {
         // Programs that run as somebody else must get through to their folder.
-        let folder =
-            tempfile::Builder::new().permissions(Permissions::from_mode(0o711)).tempdir()?;
+        let folder = tempfile::Builder::new()
+            .permissions(Permissions::from_mode(0o711))
+            .tempdir()
+            .map_err(|error| Failure::of_temporary_folder(&error))?;
         let skills = Arc::new(Skills::find(context, sources)?);
         let mut context = context.clone();
         let state = folder.path().to_string_lossy().into_owned();

@@ -83,6 +83,7 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
 
 fn unwritten(file: &Path, error: &io::Error) -> Failure {
     Failure::new(format!("`{}` cannot be written: {error}", file.display()))
+        .hint("name a file in a folder that is there and that you can write to")
 }
 
 /// A column of numbers.

@@ -51,14 +51,14 @@ impl Editor {
         let config = Config::builder()
             .max_history_size(MAX_HISTORY)
             .and_then(|it| it.history_ignore_dups(true))
-            .map_err(|error| Failure::of(&error))?
+            .map_err(|error| Failure::of_terminal(&error))?
             .history_ignore_space(true)
             .completion_type(CompletionType::List)
             .bell_style(BellStyle::None)
             .color_mode(if is_colored { ColorMode::Enabled } else { ColorMode::Disabled })
             .build();
         let editor = rustyline::Editor::with_config(config);
-        let mut editor = editor.map_err(|error| Failure::of(&error))?;
+        let mut editor = editor.map_err(|error| Failure::of_terminal(&error))?;
         let folder = context.environment.folder.clone();
         editor.set_helper(Some(Assistant { names: Names::default(), folder, is_colored }));
         let history = context.environment.state().join("chat_history");
@@ -83,7 +83,7 @@ impl Editor {
             }
             Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
             Err(ReadlineError::Eof) => Ok(Line::End),
-            Err(error) => Err(Failure::of(&error)),
+            Err(error) => Err(Failure::of_terminal(&error)),
         }
     }
 

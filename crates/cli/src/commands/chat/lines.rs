@@ -95,7 +95,7 @@ impl Plain {
             };
             self.count += 1;
             match line {
-                Some(line) => message.push_str(&line.map_err(|error| self.unreadable(error))?),
+                Some(line) => message.push_str(&line.map_err(|error| self.unreadable(&error))?),
                 None if message.is_empty() => {
                     self.ask("\n");
                     return Ok(Line::End);
@@ -109,12 +109,12 @@ impl Plain {
         }
     }
 
-    fn unreadable(&self, error: io::Error) -> Failure {
+    fn unreadable(&self, error: &io::Error) -> Failure {
         match error.kind() {
             ErrorKind::InvalidData => {
                 Failure::new(format!("line {} of standard input is not UTF-8", self.count))
             }
-            _ => error.into(),
+            _ => Failure::of_input(error),
         }
     }
 

@@ -93,7 +93,7 @@ impl Chat<'_> {
         let environment = &self.context.environment;
         let path = environment.expand(file, &environment.folder);
         let read = attach::read(&[path], self.context);
-        self.files.extend(read.map_err(|failure| Failure { hint: None, ..failure })?);
+        self.files.extend(read.map_err(Failure::without_hint)?);
         self.context.output.note(style::DIM, "attached ", &format!("{file}, to your next message"));
         Ok(())
     }

@@ -51,7 +51,8 @@ impl<'a> Chat<'a> {
         // Else the lines that are typed are read by a thread that cannot be told to wait.
         let asking = if Lines::can_edit(context) { Asking::AtTerminal } else { Asking::Never };
         let agent = context.agent(arguments, Arc::clone(&skills), asking)?;
-        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| Failure::of_system(&error))?;
         let (files, compared) = (Vec::new(), None);
         Ok(Self { context, arguments, agent, skills, session, files, compared, runtime })
     }

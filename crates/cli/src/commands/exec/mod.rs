@@ -4,21 +4,16 @@ mod live;
 mod report;
 mod request;
 
-use std::error::Error;
-use std::io::{self, ErrorKind};
-use std::iter;
-
 use metier_sandbox::Cancel;
-use metier_skill::library::Entry;
-use metier_workspace::{Manner, RunError, RunOrder, RunOutput, Workspace};
+use metier_workspace::{Manner, RunOrder, RunOutput, Workspace};
 use serde::Serialize;
 
 use self::live::Live;
 use self::report::Place;
 use crate::args::ExecArgs;
 use crate::context::Context;
-use crate::failure::{FAILED, Failure, INTERRUPTED, OK};
-use crate::grants::remedy;
+use crate::failure::{FAILED, FailedRun, Failure, INTERRUPTED, OK};
+use crate::grants::settings_key;
 use crate::runs::{PATIENCE, block_on, key_of, new_session};
 
 /// The exit code after a timeout, as `timeout` has it.
@@ -66,12 +61,14 @@ pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure
         manner: Manner::Shell,
         outside: None,
     };
-    let cancel = Cancel::new()?;
+    let state = context.environment.state();
+    let failed = FailedRun { skill: entry.name.as_str(), key: settings_key(entry), state: &state };
+    let cancel = Cancel::new().map_err(|error| Failure::of_system(&error))?;
     let live = (!arguments.json).then(|| Live::begin(context));
     let taker = live.as_ref().map_or_else(|| Box::new(|_, _: &[u8]| {}) as _, Live::taker);
     let result = block_on(async {
         stop_on_interrupt(cancel.clone());
-        runner.run(order, taker, cancel).await.map_err(|error| failure(&error, entry, context))
+        runner.run(order, taker, cancel).await.map_err(|error| failed.failure(&error))
     });
     if let Some(live) = live {
         live.end();
@@ -111,47 +108,5 @@ fn exit_code(output: &RunOutput) -> u8 {
         // What was asked for was not all done.
         OK if output.incomplete => FAILED,
         code => code,
-    }
-}
-
-fn failure(error: &RunError, entry: &Entry, context: &Context) -> Failure {
-    use RunError as E;
-    if let E::Beyond(beyond) = error {
-        return Failure::new(format!("`{}` is not run: {beyond}", entry.name))
-            .hint(remedy(entry, beyond));
-    }
-    let message = error.to_string();
-    let usage = matches!(
-        error,
-        E::Command(_)
-            | E::Timeout(_)
-            | E::Directory(_)
-            | E::Variable(_)
-            | E::Pattern(_)
-            | E::Artifact { .. }
-            | E::Input(_)
-    );
-    match disk_remedy(error, context) {
-        Some(hint) => Failure::new(message).hint(hint),
-        None if usage => Failure::usage(message),
-        None => Failure::new(message),
-    }
-}
-
-/// What to do about a disk that does not take any more.
-fn disk_remedy(error: &RunError, context: &Context) -> Option<String> {
-    let mut causes = iter::successors(error.source(), |&cause| cause.source());
-    let disk = causes.find_map(|cause| cause.downcast_ref::<io::Error>())?;
-    let state = context.environment.state();
-    match disk.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            Some(format!("free some space in `{}`; `metier gc` may help", state.display()))
-        }
-        ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied
-            if !matches!(error, RunError::Input(_)) =>
-        {
-            Some("set METIER_HOME to a folder that you can write to".to_owned())
-        }
-        _ => None,
     }
 }

@@ -30,10 +30,11 @@ pub(super) async fn serve(
             .hint("listen at 127.0.0.1, or add `--allow-remote` if that is what you want"));
     }
     let (tokens, origin) = token::tokens(arguments, context)?;
-    let listener = TcpListener::bind(address)
-        .await
-        .map_err(|error| Failure::new(format!("nothing can listen at `{address}`: {error}")))?;
-    let address = listener.local_addr()?;
+    let listener = TcpListener::bind(address).await.map_err(|error| {
+        Failure::new(format!("cannot listen at `{address}`: {error}"))
+            .hint("name an address of this machine and a free port; port 0 takes any")
+    })?;
+    let address = listener.local_addr().map_err(|error| Failure::of_system(&error))?;
     if !address.ip().is_loopback() {
         let text = "other machines can reach this server: whoever has the token can run commands \
                     here, and nothing that is sent is encrypted";
@@ -51,7 +52,9 @@ pub(super) async fn serve(
         origins: arguments.allow_origin.clone(),
     };
     let make = move |guest| Server::new(visitors.visit(guest)).with_bell(visitors.bell.clone());
-    Ok(http::serve(listener, options, make, told_to_stop()?).await?)
+    http::serve(listener, options, make, told_to_stop()?)
+        .await
+        .map_err(|error| Failure::new(format!("serving at `{address}` ended: {error}")))
 }
 
 /// Who visits: everybody with a session has a workspace of their own, and so has each token for requests without one.

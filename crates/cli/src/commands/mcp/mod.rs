@@ -58,7 +58,9 @@ fn serve(arguments: &ServeArgs, context: &Context) -> Result<u8, Failure> {
                     context.output.say(text);
                 }
                 let server = Server::new(Arc::new(Visit::new(visits, key))).with_bell(bell);
-                Ok(stdio::serve(server, told_to_stop()?).await?)
+                stdio::serve(server, told_to_stop()?).await.map_err(|error| {
+                    Failure::new(format!("the connection to the agent broke: {error}"))
+                })
             }
             Some(address) => {
                 let visitors = http::Visitors::new(visits, key, bell);
@@ -66,7 +68,8 @@ fn serve(arguments: &ServeArgs, context: &Context) -> Result<u8, Failure> {
             }
         }
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::of_system(&error))?;
     let served = runtime.block_on(serving);
     // Somebody may still be reading from a standard input that never ends.
     runtime.shutdown_timeout(LAST_WORDS);
@@ -80,8 +83,9 @@ fn serve(arguments: &ServeArgs, context: &Context) -> Result<u8, Failure> {
 ///
 /// When signals cannot be listened to.
 fn told_to_stop() -> Result<impl Future<Output = ()>, Failure> {
-    let mut interrupted = signal(SignalKind::interrupt())?;
-    let mut terminated = signal(SignalKind::terminate())?;
+    let listen = |kind| signal(kind).map_err(|error| Failure::of_system(&error));
+    let mut interrupted = listen(SignalKind::interrupt())?;
+    let mut terminated = listen(SignalKind::terminate())?;
     Ok(async move {
         tokio::select! {
             _ = interrupted.recv() => {}

@@ -56,10 +56,7 @@ fn found(file: Option<&Path>, context: &Context) -> Result<(String, String), Fai
 }
 
 fn parse(text: &str, place: &str) -> Result<Tokens, Failure> {
-    Tokens::parse(text).map_err(|error| {
-        Failure::usage(format!("`{place}` cannot be used: {error}"))
-            .hint("put one token in a line; `openssl rand -hex 32` makes one")
-    })
+    Tokens::parse(text).map_err(|error| Failure::of_tokens(place, &error))
 }
 
 fn read(path: &Path) -> Result<String, Failure> {

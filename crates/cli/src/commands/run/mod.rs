@@ -25,7 +25,9 @@ use crate::sessions::session_key;
 /// Does a task.
 pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure> {
     if arguments.task.trim().is_empty() {
-        return Err(Failure::usage("the task is empty"));
+        return Err(Failure::usage("the task is empty").hint(
+            "write it in quotes, as in `metier run \"make a chart of sales.csv\" sales.csv`",
+        ));
     }
     let session = arguments.agent.session.clone().unwrap_or_else(new_session);
     let key = session_key(&session)?;
@@ -92,7 +94,8 @@ fn said(task: &str, names: &Names) -> Result<Message, Failure> {
     let Some((word, rest)) = command_in(task.trim()) else { return Ok(Message::of(task, names)) };
     let (word, rest) = if word == "skill" { first_word(rest) } else { (word, rest) };
     if word.is_empty() {
-        return Err(Failure::usage("`/skill` needs the name of a skill"));
+        return Err(Failure::usage("`/skill` needs the name of a skill")
+            .hint("`metier skills list` shows the skills"));
     }
     if let Some(message) = Message::calling(word, rest, names) {
         return Ok(message);

@@ -31,11 +31,11 @@ pub(super) fn remove(context: &Context, name: &str, json: bool) -> Result<u8, Fa
     let store = context.existing_sessions()?;
     let (kept, was_there) = block_on(async {
         let kept = artifacts.list(&owner.session_scope()).await;
-        let kept = kept.map_err(|error| Failure::brief(&error))?;
+        let kept = kept?;
         for artifact in &kept {
             let key = ArtifactKey::new(&owner, &artifact.name);
-            let key = key.map_err(|error| Failure::brief(&error))?;
-            artifacts.delete(&key, None).await.map_err(|error| Failure::brief(&error))?;
+            let key = key?;
+            artifacts.delete(&key, None).await?;
         }
         let was_there = match &store {
             Some(store) => match store.delete(&key).await {

@@ -188,7 +188,7 @@ impl Setup {
     fn install(&self, sources: &SourceArgs, name: &str) -> Result<(), Failure> {
         let wanted = InstallArgs { name: name.to_owned(), ..InstallArgs::default() };
         match install::run(&self.context, sources, &wanted) {
-            Err(failure) if failure.code == INTERRUPTED => Err(failure),
+            Err(failure) if failure.code() == INTERRUPTED => Err(failure),
             Err(failure) => {
                 self.context.output.failure(&failure);
                 Ok(())

@@ -31,7 +31,9 @@ pub(super) fn run(context: &Context, sources: &SourceArgs, wanted: &Wanted) -> R
         for entry in &mut snapshot.entries {
             if let Place::Bundled(_) = entry.place {
                 let folder = context.folder_of(entry)?;
-                entry.unpacked(&folder)?;
+                entry
+                    .unpacked(&folder)
+                    .map_err(|error| Failure::of_skill(entry.name.as_str(), &error))?;
             }
         }
     }

@@ -30,7 +30,7 @@ pub(super) fn run(
     let snapshot = context.library(sources)?;
     let entry = context.find(&snapshot, wanted.name)?;
     let folder = context.folder_of(entry)?;
-    let tree = files::list(&folder).map_err(|error| Failure::of(&error))?;
+    let tree = files::list(&folder)?;
     let docs: Vec<(&str, u64)> = tree
         .docs()
         .map(|doc| match &doc.kind {

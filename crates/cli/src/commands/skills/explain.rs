@@ -10,7 +10,7 @@ use crate::args::SourceArgs;
 use crate::commands::skills::list::ListedProblem;
 use crate::context::Context;
 use crate::failure::{Failure, OK};
-use crate::grants::remedy;
+use crate::grants::{remedy, settings_key};
 use crate::output::{plain, severity_style, style, styled};
 
 /// Explains one skill.
@@ -78,7 +78,7 @@ fn request_of(context: &Context, entry: &Entry) -> Option<Request> {
     let granted = || {
         let settings = context.run_settings(entry)?;
         let granted = settings.granted(&context.executor(None)?);
-        granted.map_err(|error| Failure::of(&error).hint(remedy(entry, &error)))
+        granted.map_err(|error| Failure::of(&error).hint(remedy(settings_key(entry), &error)))
     };
     Some(Request { asked, refusal: granted().err() })
 }
@@ -122,7 +122,7 @@ fn as_json(told: &Told<'_>) -> Value {
             "asked": asked,
             "granted": refusal.is_none(),
             "reason": refusal.as_ref().map(ToString::to_string),
-            "remedy": refusal.as_ref().and_then(|it| it.hint.as_ref()),
+            "remedy": refusal.as_ref().and_then(Failure::remedy),
         })
     });
     let blocks: Vec<Value> = entry
@@ -182,7 +182,7 @@ fn page(told: &Told<'_>) -> String {
             Some(refusal) => {
                 step("granted", styled(style::WARN, "no"));
                 step("because", plain(&refusal.to_string()));
-                refusal.hint.iter().for_each(|hint| step("remedy", plain(hint)));
+                refusal.remedy().iter().for_each(|hint| step("remedy", plain(hint)));
             }
         }
     }

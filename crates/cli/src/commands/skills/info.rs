@@ -27,10 +27,11 @@ pub(super) fn run(
         return Ok(OK);
     }
     let folder = context.folder_of(entry)?;
-    let tree = files::list(&folder).map_err(|error| Failure::of(&error))?;
+    let tree = files::list(&folder)?;
     let working = context.output.working("reading its files");
     let digests = context.digests();
-    let digest = files::digest_of(&tree, &digests)?.whole;
+    let digest = files::digest_of(&tree, &digests);
+    let digest = digest.map_err(|error| Failure::of_skill(entry.name.as_str(), &error))?.whole;
     digests.save();
     drop(working);
     if json {

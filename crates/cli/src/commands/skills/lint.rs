@@ -152,15 +152,16 @@ fn files_to_lint(
     for path in paths {
         let full = context.environment.folder.join(path);
         if !full.exists() {
-            return Err(Failure::usage(format!(
-                "{}: there is no such file or folder",
-                path.display()
-            )));
+            return Err(Failure::usage(format!("there is no file or folder `{}`", path.display())));
         }
         if full.is_dir() {
             let (found, noticed) = find_skill_files(&root(path.clone()));
             if found.is_empty() && noticed.is_empty() {
-                return Err(Failure::usage(format!("{} has no SKILL.md in it", path.display())));
+                return Err(Failure::usage(format!(
+                    "`{}` has no `SKILL.md` in it",
+                    path.display()
+                ))
+                .hint("name the folder of a skill, or one with such folders in it"));
             }
             files.extend(found);
             problems.extend(noticed);
@@ -210,7 +211,8 @@ fn mend(context: &Context, file: &Path) -> Result<(), Failure> {
     if fixed == text {
         return Ok(());
     }
-    rewrite::write(file, &fixed, Readers::Everybody)?;
+    rewrite::write(file, &fixed, Readers::Everybody)
+        .map_err(|error| Failure::new(format!("cannot write `{}`: {error}", file.display())))?;
     context.output.say(&format!("mended {}", plain(&file.display().to_string())));
     Ok(())
 }

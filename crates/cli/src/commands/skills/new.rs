@@ -39,11 +39,12 @@ pub(super) fn run(context: &Context, wanted: &Wanted<'_>) -> Result<u8, Failure>
     };
     let shown = shown.display().to_string();
     if folder.exists() {
-        return Err(Failure::new(format!("{shown} is already there")));
+        return Err(Failure::new(format!("`{shown}` is already there"))
+            .hint("choose another name, or name another folder"));
     }
     let description = wanted.description.clone().unwrap_or_else(|| usual_description(name));
     write_files(&folder, &skill_file(name, &description))
-        .map_err(|error| Failure::new(format!("cannot make {shown}: {error}")))?;
+        .map_err(|error| Failure::new(format!("cannot make `{shown}`: {error}")))?;
     if wanted.json {
         context.output.json(&json!({ "name": name, "path": folder.to_string_lossy() }));
     } else {

@@ -98,13 +98,14 @@ fn cost_of<'a>(
         None => Some(context.folder_of(entry)?),
     };
     let Some(folder) = folder else { return Ok(Cost { name, catalog, body: None, docs: None }) };
-    let tree = files::list(&folder).map_err(|error| Failure::of(&error))?;
+    let tree = files::list(&folder)?;
     let (mut body, mut docs) = (0, 0);
+    let unread = |error| Failure::of_skill(name, &error);
     for file in &tree.entries {
         if files::is_doc(&file.path) {
-            docs += files::token_count(&tree, file, counts)? as usize;
+            docs += files::token_count(&tree, file, counts).map_err(unread)? as usize;
         } else if file.path.eq_ignore_ascii_case("SKILL.md") {
-            body += files::token_count(&tree, file, counts)? as usize;
+            body += files::token_count(&tree, file, counts).map_err(unread)? as usize;
         }
     }
     Ok(Cost { name, catalog, body: Some(body), docs: Some(docs) })

@@ -44,7 +44,8 @@ fn read_one(file: &Path, folder: &Path) -> Result<Attached, Failure> {
         return Err(unreadable(&"it is not a file"));
     }
     if kind.len() > MAX_BYTES {
-        return Err(Failure::usage(format!("`{shown}` has more than {MAX_BYTES} bytes")));
+        return Err(Failure::usage(format!("`{shown}` has more than {} MiB", MAX_BYTES >> 20))
+            .hint("attach a part of it"));
     }
     let mut content = Vec::new();
     let opened = File::open(&path).and_then(|it| it.take(MAX_BYTES).read_to_end(&mut content));

@@ -36,7 +36,11 @@ pub(in crate::commands) async fn conduct(
 ) -> Result<(Outcome, WorkspaceKey), Failure> {
     let workspaces = &agent.runner.workspaces;
     let place = sessions::begin(&*agent.sessions, workspaces, key).await?;
-    let attachments = attach::upload(ask.files, &workspaces.workspace(&place)?)?;
+    let workspace = workspaces.workspace(&place).map_err(|error| {
+        Failure::new(format!("the workspace of `{}` cannot be used: {error}", key.session()))
+            .hint("name another session, or set METIER_HOME to a folder that you can write to")
+    })?;
+    let attachments = attach::upload(ask.files, &workspace)?;
     let (stopper, stop) = stop();
     let interrupt = stop_on_interrupt(stopper);
     let outcome = match dispatched(agent, &ask.message) {

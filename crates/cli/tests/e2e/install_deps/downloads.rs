@@ -168,6 +168,7 @@ fn a_download_never_leaves_https() {
     assert_snapshot!(outcome.stderr.replace(&port.to_string(), "[PORT]"), @"
     downloading https://localhost:[PORT]/tool
     error: the redirect of `https://localhost:[PORT]/tool` is refused: it leads from https to http
+    hint: use an address that leads there directly
     ");
     assert!(plain.requests().is_empty(), "it was not even asked for");
 }

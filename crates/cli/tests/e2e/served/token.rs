@@ -43,7 +43,7 @@ fn a_token_that_can_be_guessed_is_refused() {
     ----- stdout
 
     ----- stderr
-    error: `METIER_MCP_TOKEN` cannot be used: line 1 has no token of 16 to 1024 characters
+    error: the tokens in `METIER_MCP_TOKEN` cannot be used: line 1 has no token of 16 to 1024 characters
     hint: put one token in a line; `openssl rand -hex 32` makes one
     ");
     insta::assert_snapshot!(run(&env, "mcp token"), @"
@@ -51,7 +51,7 @@ fn a_token_that_can_be_guessed_is_refused() {
     ----- stdout
 
     ----- stderr
-    error: `METIER_MCP_TOKEN` cannot be used: line 1 has no token of 16 to 1024 characters
+    error: the tokens in `METIER_MCP_TOKEN` cannot be used: line 1 has no token of 16 to 1024 characters
     hint: put one token in a line; `openssl rand -hex 32` makes one
     ");
 }

@@ -43,6 +43,7 @@ fn a_turn_that_failed_is_said_and_counts_in_the_end() {
     Now.
     ----- stderr
     error: `script` refuses the content of the request: not now
+    hint: put the task in other words, or name another model with `--model`
     session one · 2 messages
     ");
     assert_snapshot!(chat(&env, &[], "/frob\n/skils\n/skill\n/quit\nnot said\n"), @"

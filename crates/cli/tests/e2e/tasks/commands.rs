@@ -113,6 +113,6 @@ fn a_task_calls_skills_as_a_message_of_a_chat_does() {
     /hiddn say it: 2 | error: there is no skill that `/hiddn` calls / hint: did you mean `/hidden`? / 
     /private: 2 | error: there is no skill that `/private` calls / hint: `metier skills list` shows the skills / 
     /help: 2 | error: `/help` is a command of `metier chat` / 
-    /skill: 2 | error: `/skill` needs the name of a skill /
+    /skill: 2 | error: `/skill` needs the name of a skill / hint: `metier skills list` shows the skills /
     ");
 }

@@ -111,8 +111,8 @@ fn names_of_sessions_and_models_that_cannot_be_are_mistakes() {
         lines.push(compact(&env.run(words)));
     }
     assert_snapshot!(lines.join("\n"), @"
-    2 |  | error: the id of the session cannot be used: it is empty
-    2 |  | error: the id of the session cannot be used: it is longer than 1024 bytes
+    2 |  | error: the id of the session cannot be used: it is empty / hint: name another session
+    2 |  | error: the id of the session cannot be used: it is longer than 1024 bytes / hint: name another session
     2 |  | error: `openai` does not name a model: write it as `provider/name` / hint: for example `openai/gpt-5`; `offline` needs no model, and says what it is
     2 |  | error: `openai/` does not name a model: write it as `provider/name` / hint: for example `openai/gpt-5`; `offline` needs no model, and says what it is
     2 |  | error: `/gpt` does not name a model: write it as `provider/name` / hint: for example `openai/gpt-5`; `offline` needs no model, and says what it is

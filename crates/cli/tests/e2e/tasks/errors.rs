@@ -73,7 +73,7 @@ fn a_model_that_cannot_be_opened_leaves_no_session() {
     assert_snapshot!(told, @"
     2 |  | error: `gpt` does not name a model: write it as `provider/name` / hint: for example `openai/gpt-5`; `offline` needs no model, and says what it is
     2 |  | error: there is no provider `nobody`; there are `anthropic`, `openai`, `offline` / hint: `models.providers.NAME.base_url` makes one of any server
-    1 |  | error: no key for `openai`: set `OPENAI_API_KEY`
+    1 |  | error: no key for `openai`: set `OPENAI_API_KEY` / hint: or set `models.providers.openai.key` in the configuration; `--model offline` needs no key
     2 |  | error: cannot read the script `none.jsonl`: No such file or directory (os error 2)
     ");
     assert!(!env.home().join(".metier/metier.db").exists());
@@ -94,7 +94,7 @@ fn files_and_words_that_cannot_be_used_are_mistakes() {
     assert_snapshot!(told.iter().map(compact).collect::<Vec<_>>().join("\n"), @"
     2 |  | error: `long` cannot be read: No such file or directory (os error 2) / hint: the task is one argument in quotes; the files come after it
     2 |  | error: `skills` cannot be read: it is not a file
-    2 |  | error: the id of the session cannot be used: it is empty
+    2 |  | error: the id of the session cannot be used: it is empty / hint: name another session
     2 |  | error: [HOME]/.metier/config.toml:2: `skills.load_mode` is not `turn`, `once` or `session`
     2 |  | error: `models.providers.mine.base_url` is not set / hint: set it to where the provider is asked, such as `http://127.0.0.1:8080/v1`
     ");

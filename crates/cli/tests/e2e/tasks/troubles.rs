@@ -65,7 +65,7 @@ fn what_a_provider_refuses_leaves_the_session_as_it_was() {
 #[test]
 fn a_conversation_that_does_not_fit_leaves_the_session_as_it_was() {
     let error = json!({ "message": "prompt is too long", "code": "context_length_exceeded" });
-    assert_snapshot!(told(Wire::ChatCompletions, &refused(400, &error)), @"1 |  | error: the conversation is too long for the model: prompt is too long / hint: start a new session, or bring along less");
+    assert_snapshot!(told(Wire::ChatCompletions, &refused(400, &error)), @"1 |  | error: the conversation is too long for the model: prompt is too long / hint: start a new session, or attach less");
 }
 
 #[test]

@@ -112,7 +112,8 @@ impl<'a> Install<'a> {
                 Failure::usage(format!("{title} has no configuration for a project"))
                     .hint("leave out `--scope project`")
             }
-            Scope::User => Failure::usage("HOME is not set, so there is no configuration of yours"),
+            Scope::User => Failure::usage("HOME is not set, so there is no configuration of yours")
+                .hint("set HOME, or use `--scope project`"),
         })?;
         let place = file::place(&file, scope, &root)?;
         Ok(Self { client, arguments, context, file, place })
@@ -135,7 +136,9 @@ impl<'a> Install<'a> {
     /// This program, under the name by which it is found if it has one: that name stays when what is behind it
     /// is replaced by a newer one.
     fn program(&self) -> Result<PathBuf, Failure> {
-        let program = environment::program()?;
+        let program = environment::program().map_err(|error| {
+            Failure::new(format!("the system does not say where this program is: {error}"))
+        })?;
         let name = program.file_name().unwrap_or_default();
         let on_path = self.context.environment.path().into_iter().map(|it| it.join(name));
         let found = on_path.filter(|it| it.is_absolute()).find(|it| real(it) == real(&program));

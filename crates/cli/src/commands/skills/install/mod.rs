@@ -83,11 +83,10 @@ fn usable(entry: &Entry) -> Result<&Requirements, Failure> {
             None => failure,
         });
     }
-    entry
-        .manifest
-        .gate
-        .requirements()
-        .ok_or_else(|| Failure::new(format!("what `{}` requires cannot be read", entry.name)))
+    entry.manifest.gate.requirements().ok_or_else(|| {
+        Failure::new(format!("what `{}` requires cannot be read", entry.name))
+            .hint(format!("`metier skills explain {}` says why", entry.name))
+    })
 }
 
 fn named<'a>(
@@ -110,8 +109,7 @@ fn named<'a>(
     match &offer.obstacle {
         None => Ok(offer),
         Some(obstacle) => {
-            let failure =
-                Failure::new(format!("the option `{id}` cannot be used here: {obstacle}"));
+            let failure = Failure::of_obstacle(id, obstacle);
             Err(match &offer.plan {
                 InstallPlan::Run(commands) => failure
                     .hint(commands.iter().map(show::command).collect::<Vec<_>>().join(" && ")),

@@ -21,7 +21,7 @@ use metier_skill::library::{Entry, Missing};
 use super::show;
 use crate::commands::exec::stop_on_interrupt;
 use crate::context::Context;
-use crate::failure::{Failure, INTERRUPTED};
+use crate::failure::Failure;
 use crate::grants::settings_key;
 use crate::output::{Output, plain, style, styled};
 use crate::runs::block_on;
@@ -126,9 +126,7 @@ impl Installer<'_> {
         }
         let bin = self.context.tools().join("bin");
         make_folder(&bin)?;
-        link_programs(folder, &names, &bin).map_err(|error| {
-            Failure::of(&error).hint(format!("`{}` did not bring what the skill says", offer.id))
-        })
+        Ok(link_programs(folder, &names, &bin)?)
     }
 
     fn run(&self, offer: &Offer, command: &Command) -> Result<(), Failure> {
@@ -153,7 +151,7 @@ impl Installer<'_> {
             },
         };
         let program = command.arguments[0].clone();
-        let cancel = Cancel::new()?;
+        let cancel = Cancel::new().map_err(|error| Failure::of_system(&error))?;
         let outcome = block_on(async move {
             stop_on_interrupt(cancel.clone());
             let running = move || {
@@ -198,13 +196,18 @@ impl Installer<'_> {
             total_timeout: PATIENCE,
             ..ClientOptions::STANDARD
         };
-        let client = Client::new(&options).map_err(|error| Failure::of(&error))?;
-        let mut file: File = tempfile::tempfile_in(self.folder())?;
+        let client = Client::new(&options)?;
+        let unwritten = |error| {
+            let folder = self.folder();
+            Failure::new(format!("cannot keep a download in `{}`: {error}", folder.display()))
+                .hint("set METIER_HOME to a folder that you can write to")
+        };
+        let mut file: File = tempfile::tempfile_in(self.folder()).map_err(unwritten)?;
         let request = DownloadRequest { url: &plan.url, etag: None, last_modified: None };
         let working = output.working("downloading");
         let download = client.download_blocking(&request, &mut file);
         drop(working);
-        let download = download.map_err(|error| Failure::brief(&error))?;
+        let download = download?;
         let Download::Fetched(fetched) = download else {
             return Err(Failure::new("the server says that nothing changed, but there is no copy"));
         };
@@ -219,15 +222,15 @@ impl Installer<'_> {
             Some(_) => {}
             None => output.say(&format!("its sha256 is {}", fetched.sha256)),
         }
-        file.seek(SeekFrom::Start(0))?;
-        place(file, plan).map_err(|error| Failure::of(&error))
+        file.seek(SeekFrom::Start(0)).map_err(unwritten)?;
+        Ok(place(file, plan)?)
     }
 }
 
 fn judge(program: &str, outcome: &Outcome) -> Result<(), Failure> {
     let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
     if outcome.cancelled {
-        return Err(Failure { code: INTERRUPTED, ..Failure::new("interrupted") });
+        return Err(Failure::interrupted());
     }
     if outcome.timed_out {
         let minutes = PATIENCE.as_secs() / 60;

@@ -1,0 +1,377 @@
+//! The errors of the libraries as people meet them: which are questions that were not understood, and what is to be done about each.
+//!
+//! A library speaks to programs as well, so where its advice is not that of a command line, the message is replaced here.
+
+use metier_agent::{AgentError, LibraryError};
+use metier_model::ModelError;
+use metier_net::NetError;
+use metier_serve::mcp::client::ClientError;
+use metier_serve::mcp::http::TokenError;
+use metier_session::SessionError;
+use metier_skill::archive::ArchiveError;
+use metier_skill::files::TreeError;
+use metier_skill::install::{Obstacle, PlaceError};
+use metier_skill::library::{PatternError, TrustError};
+use metier_skill::remote::StoreError;
+use metier_workspace::artifact::ArtifactError;
+
+use super::Failure;
+use crate::models::OFFLINE;
+use crate::settings::SettingsError;
+
+const OTHER_STATE: &str = "set METIER_HOME to a folder that you can write to";
+const AGAIN: &str = "run the command again";
+const FREE_SPACE: &str = "free some space on that disk; `metier gc` may help";
+
+impl Failure {
+    fn with(self, hint: Option<&str>) -> Self {
+        match hint {
+            Some(hint) => self.hint(hint),
+            None => self,
+        }
+    }
+}
+
+impl Failure {
+    /// A file or variable with tokens that cannot be used.
+    pub(crate) fn of_tokens(place: &str, error: &TokenError) -> Self {
+        Self::usage(format!("the tokens in `{place}` cannot be used: {error}"))
+            .hint("put one token in a line; `openssl rand -hex 32` makes one")
+    }
+
+    /// A way to install something that cannot be gone here.
+    pub(crate) fn of_obstacle(option: &str, obstacle: &Obstacle) -> Self {
+        Self::new(format!("the option `{option}` cannot be used here: {obstacle}"))
+    }
+}
+
+impl From<SettingsError> for Failure {
+    fn from(error: SettingsError) -> Self {
+        let failure = Self::of(&error);
+        match error {
+            SettingsError::Unreadable { .. } => {
+                failure.hint("make it readable for you, or set METIER_HOME to another folder")
+            }
+            SettingsError::Unknown { nearest: Some(nearest), .. } => {
+                failure.into_usage().hint(format!("did you mean `{nearest}`?"))
+            }
+            SettingsError::Unknown { .. } => {
+                failure.into_usage().hint("`metier config show --all` lists them")
+            }
+            SettingsError::Syntax { .. } => failure.into_usage().hint("mend that line"),
+            SettingsError::Agent { .. }
+            | SettingsError::Server { .. }
+            | SettingsError::WrongKind { .. } => failure.into_usage(),
+        }
+    }
+}
+
+impl From<PatternError> for Failure {
+    fn from(error: PatternError) -> Self {
+        // The rest of what the source says repeats the pattern.
+        Self::usage(format!("{error}: {}", error.source.kind()))
+            .hint("write names such as `pdf`, or patterns such as `git-*`")
+    }
+}
+
+impl From<TrustError> for Failure {
+    fn from(error: TrustError) -> Self {
+        let hint = match &error {
+            TrustError::Broken { .. } => {
+                "delete it and run `metier trust` in each project you trust"
+            }
+            _ => "make it readable and writable for you, or set METIER_HOME to another folder",
+        };
+        Self::of(&error).hint(hint)
+    }
+}
+
+impl From<LibraryError> for Failure {
+    fn from(error: LibraryError) -> Self {
+        Self::of(&error)
+    }
+}
+
+impl From<AgentError> for Failure {
+    fn from(error: AgentError) -> Self {
+        match error {
+            AgentError::Model(error) => error.into(),
+            AgentError::Session(error) => error.into(),
+            AgentError::Text(error) => Self::of(&error).hint("start a new session"),
+            AgentError::Load(_) => Self::of(&error)
+                .hint("`metier skills list --all` shows every skill, and why one cannot be used"),
+            AgentError::Io(_) => Self::of(&error)
+                .hint("the system is short of processes or open files; try again later"),
+            error => Self::of(&error),
+        }
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        use SessionError as E;
+        match error {
+            E::Id { of: "session", .. } => {
+                Self::usage(error.to_string()).hint("name another session")
+            }
+            E::Id { .. } => Self::usage(error.to_string()),
+            E::NotFound { session } => Self::new(format!("there is no session `{session}`"))
+                .hint("`metier sessions list` shows those there are"),
+            E::Gone { session } => {
+                Self::new(format!("the session `{session}` was deleted meanwhile")).hint(AGAIN)
+            }
+            E::TooLarge { what, size, limit } => {
+                Self::new(format!("{what} has {size} bytes, and at most {limit} are taken"))
+                    .hint("put long content into a file, and attach it")
+            }
+            E::Conflict { .. } => {
+                Self::new("another command works in this session at the same time")
+                    .hint("wait until it has ended, or use another session")
+            }
+            E::NoSpace { database } => {
+                Self::new(format!("no space is left for the database `{}`", database.display()))
+                    .hint(FREE_SPACE)
+            }
+            E::NoAccess { .. } => {
+                Self::of(&error).hint("METIER_HOME chooses another state directory")
+            }
+            E::Foreign { database } => {
+                Self::new(format!("`{}` is a database of another program", database.display()))
+                    .hint("move it away, or set METIER_HOME to another state directory")
+            }
+            E::Newer { .. } => Self::of(&error)
+                .hint("install a newer metier, or set METIER_HOME to another state directory"),
+            E::Moved { database } => Self::new(format!(
+                "the database `{}` was moved away or replaced while it was in use",
+                database.display()
+            ))
+            .hint(AGAIN),
+            E::Closed { database } => {
+                Self::new(format!("the database `{}` has stopped working", database.display()))
+                    .hint("run the command again; it is not known whether the last change was kept")
+            }
+            E::TooManyDecisions { limit } => {
+                Self::new(format!("there are {limit} approvals, the most that are kept"))
+                    .hint("`metier approvals revoke ID` removes one")
+            }
+            E::TooManySessions { limit } => {
+                Self::new(format!("the database has had {limit} sessions, the most there can be"))
+                    .hint("move it away, or set METIER_HOME to another state directory")
+            }
+            // What to do is part of the messages.
+            error => Self::of(&error),
+        }
+    }
+}
+
+impl From<ArtifactError> for Failure {
+    fn from(error: ArtifactError) -> Self {
+        use ArtifactError as E;
+        match error {
+            E::Name { .. } | E::Id { .. } | E::MimeType { .. } | E::Reference { .. } => {
+                Self::brief(&error).into_usage()
+            }
+            E::NotFound { name } => Self::new(format!("there is no artifact `{name}`")).hint(
+                "`metier artifacts list` shows those there are; `--session` names the session",
+            ),
+            E::NoVersion { name, version } => {
+                Self::new(format!("the artifact `{name}` has no version {version}"))
+                    .hint(format!("`metier artifacts versions {name}` shows those there are"))
+            }
+            E::NoSpace { folder, .. } => {
+                Self::new(format!("no space is left for artifacts in `{}`", folder.display()))
+                    .hint(FREE_SPACE)
+            }
+            E::NoAccess { folder, source } => Self::new(format!(
+                "no access to the artifacts in `{}`: {source}",
+                folder.display()
+            ))
+            .hint("make them readable and writable for you, or set METIER_HOME to another folder"),
+            E::Storage { folder, source } => {
+                Self::new(format!("cannot use the artifacts in `{}`: {source}", folder.display()))
+                    .hint("check the folder and its disk")
+            }
+            E::TooLarge { name, limit } => Self::new(format!(
+                "`{name}` is longer than {limit} bytes, the most that an artifact may have"
+            ))
+            .hint("save less, or in several files"),
+            E::Damaged { name, version, fault } => Self::new(format!(
+                "version {version} of `{name}` is damaged: {fault}"
+            ))
+            .hint(format!(
+                "`metier artifacts rm {name}@{version}` deletes it; or restore a backup"
+            )),
+            error => Self::brief(&error),
+        }
+    }
+}
+
+impl From<TreeError> for Failure {
+    fn from(error: TreeError) -> Self {
+        let hint = match &error {
+            TreeError::Unreadable { .. } => "make it readable for you",
+            _ => "take out what does not belong to the skill",
+        };
+        Self::of(&error).hint(hint)
+    }
+}
+
+impl From<ArchiveError> for Failure {
+    fn from(error: ArchiveError) -> Self {
+        use ArchiveError as E;
+        let hint = match &error {
+            E::UnknownFormat { .. } => Some("name a `.zip`, `.tar`, `.tar.gz` or `SKILL.md`"),
+            E::Unreadable { .. } => Some("make it readable for you"),
+            E::RatioTooHigh { .. } | E::HeadersTooLarge { .. } => {
+                Some("it may be made to do harm: ask its author about it")
+            }
+            E::Damaged { .. } => Some("fetch or pack it again"),
+            E::Refused { .. } => Some("ask its author to pack it without that"),
+            E::ArchiveTooLarge { .. }
+            | E::TooManyEntries { .. }
+            | E::FileTooLarge { .. }
+            | E::TotalTooLarge { .. } => {
+                Some("ask its author for a smaller one, or unpack it yourself")
+            }
+            E::Write { .. } => Some(OTHER_STATE),
+            _ => None,
+        };
+        Self::of(&error).with(hint)
+    }
+}
+
+impl From<PlaceError> for Failure {
+    fn from(error: PlaceError) -> Self {
+        let hint = match &error {
+            PlaceError::Write { .. } => OTHER_STATE,
+            PlaceError::Archive(_) => "ask the author of the skill for another download",
+            _ => {
+                "the option did not bring what the skill says: try another, or ask the author of the skill"
+            }
+        };
+        Self::of(&error).hint(hint)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let hint = match &error {
+            StoreError::Fault(_) => {
+                Some("if the skill has changed there, list it again and look at it anew")
+            }
+            StoreError::Io { .. } => Some(OTHER_STATE),
+            _ => None,
+        };
+        Self::of(&error).with(hint)
+    }
+}
+
+impl From<NetError> for Failure {
+    fn from(error: NetError) -> Self {
+        use NetError as E;
+        let hint = match &error {
+            E::Url { .. } => Some("write it as `https://host/path`"),
+            E::Resolve { .. } | E::Connect { .. } => Some("check the address, and your network"),
+            E::Tls { .. } => {
+                Some("check the address, and the clock and certificates of this system")
+            }
+            E::TimedOut { .. } | E::Silent { .. } | E::Interrupted { .. } => {
+                Some("try again later")
+            }
+            E::Status { status: 401 | 403, .. } => {
+                Some("it is not for everybody: fetch it yourself, and name the file")
+            }
+            E::Status { status: 404 | 410, .. } => Some("check the address: nothing is there"),
+            E::Status { .. } => Some("try again later"),
+            E::Redirect { .. } => Some("use an address that leads there directly"),
+            E::Write(_) => Some(FREE_SPACE),
+            E::Header { .. } => Some("look for line breaks and blanks in its value"),
+            E::TooLarge { .. } => Some("ask its author for a smaller one"),
+            E::Runtime(_) => {
+                Some("end other programs, or raise the limits (`ulimit -n`, `ulimit -u`)")
+            }
+            _ => None,
+        };
+        Self::brief(&error).with(hint)
+    }
+}
+
+impl From<&ClientError> for Failure {
+    fn from(error: &ClientError) -> Self {
+        let failure = match error {
+            // What lies between is the machinery of a library.
+            ClientError::Network { source, .. } => Self::brief(source).within(error.to_string()),
+            error => Self::of(error),
+        };
+        let ours = match error {
+            ClientError::NotOffered { .. } => Some("`metier mcp servers` shows what it offers"),
+            ClientError::Strange { .. } => Some("whoever makes the server can mend that"),
+            _ => None,
+        };
+        failure.with(error.hint().or(ours))
+    }
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        use ModelError as E;
+        let is_usage = matches!(
+            error,
+            E::Name { .. }
+                | E::UnknownProvider { .. }
+                | E::BaseUrl { .. }
+                | E::ScriptFile { .. }
+                | E::Script { .. }
+        );
+        let mut failure = match &error {
+            // Scripts are for tests; the planner is for people.
+            E::UnknownProvider { provider, known } => {
+                let known = known.iter().map(String::as_str).filter(|it| *it != "scripted");
+                let known = known.chain([OFFLINE]).collect::<Vec<_>>().join("`, `");
+                Self::new(format!("there is no provider `{provider}`; there are `{known}`"))
+            }
+            _ => Self::brief(&error),
+        };
+        if is_usage {
+            failure = failure.into_usage();
+        }
+        match &error {
+            E::NoKey { provider, variable: Some(_) } => failure.hint(format!(
+                "or set `models.providers.{provider}.key` in the configuration; `--model {OFFLINE}` needs no key"
+            )),
+            E::NoKey { provider, variable: None } => failure.hint(format!(
+                "set `models.providers.{provider}.key` in the configuration; `--model {OFFLINE}` needs no key"
+            )),
+            E::Setup(NetError::Header { .. }) => failure.hint("look for line breaks and blanks in the key"),
+            error => failure.with(model_hint(error)),
+        }
+    }
+}
+
+fn model_hint(error: &ModelError) -> Option<&'static str> {
+    use ModelError as E;
+    Some(match error {
+        E::Name { .. } => {
+            "for example `openai/gpt-5`; `offline` needs no model, and says what it is"
+        }
+        E::UnknownProvider { .. } => "`models.providers.NAME.base_url` makes one of any server",
+        E::BaseUrl { .. } => "write it as `https://host/v1`",
+        E::Key { .. } => "check the key: it may be of another provider, mistyped or revoked",
+        E::Forbidden { .. } => "ask for access to the model, or name another with `--model`",
+        E::UnknownModel { .. } => "name another with `--model provider/name`",
+        E::Unreachable { .. } => "check that the server runs, and its address and your network",
+        E::ContextOverflow { .. } => "start a new session, or attach less",
+        E::RateLimited { .. } | E::Failed { .. } | E::Interrupted { .. } => {
+            "try again later, or name another model with `--model`"
+        }
+        E::QuotaExhausted { .. } => "add credit, or name another model with `--model`",
+        E::Refused { .. } => "put the task in other words, or name another model with `--model`",
+        E::Rejected { .. } => {
+            "name another model with `--model`, or check `models.providers.NAME.format`"
+        }
+        E::NotJson { .. } => "check the base URL: it must lead to an interface of models",
+        E::TooLarge { .. } => "ask for less at once, or name another model with `--model`",
+        E::ScriptEnded { .. } => "add a reply to the script",
+        _ => return None,
+    })
+}

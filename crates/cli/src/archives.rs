@@ -162,7 +162,8 @@ impl<'a> Archive<'a> {
                 Ok(self.folder(known.sha256))
             }
             (Download::NotModified, None) => {
-                Err(Failure::new("the server says that nothing changed, but there is no copy"))
+                Err(Failure::new("the server says that nothing changed, but there is no copy")
+                    .hint("try again; else the server does not answer as it should"))
             }
             (Download::Fetched(fetched), _) => {
                 let digest = Digest::from_hex(&fetched.sha256)

@@ -260,6 +260,7 @@ impl From<StoreError> for Failure {
                 Some("if the skill has changed there, list it again and look at it anew")
             }
             StoreError::Io { .. } => Some(OTHER_STATE),
+            StoreError::Dynamic => Some("ask whoever runs the server for a skill of files"),
             _ => None,
         };
         Self::of(&error).with(hint)

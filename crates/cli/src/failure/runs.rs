@@ -32,8 +32,9 @@ impl FailedRun<'_> {
                 return Failure::new(format!("`{}` is not run: {beyond}", self.skill))
                     .hint(remedy(self.key, beyond));
             }
-            // It says itself that it is about an input.
+            // These say themselves what they are about.
             E::Input(error) => error.to_string(),
+            E::Owner(error) => error.to_string(),
             error => error.to_string(),
         };
         let usage = matches!(

@@ -290,6 +290,7 @@ fn a_manager_that_fails_or_brings_something_else_leaves_nothing() {
     $ UV_TOOL_BIN_DIR=[HOME]/.metier/tools/[SHIP]/uv-0/bin UV_TOOL_DIR=[HOME]/.metier/tools/[SHIP]/uv-0/tools uv tool install --no-build --python python3 tool
     │ no such package
     error: `uv` failed with exit code 3
+    hint: what it said stands above
     ");
     manager(&env, "uv", "mkdir -p $UV_TOOL_BIN_DIR; ln -s /bin/sh $UV_TOOL_BIN_DIR/tool");
     assert_snapshot!(install(&env, &["--yes"]), @"

@@ -44,5 +44,5 @@ fn a_new_skill_needs_a_name_and_room() {
     }
     assert_snapshot!(compact(&run(&env, "skills new Bad_Name")), @"2 |  | error: `Bad_Name` is not a name for a skill / hint: `bad-name` would be");
     assert_snapshot!(compact(&run(&env, "skills new taken")), @"1 |  | error: `taken` is already there / hint: choose another name, or name another folder");
-    assert_snapshot!(compact(&run(&env, "skills new fresh --dir taken/notes.txt")), @"1 |  | error: cannot make `taken/notes.txt/fresh`: Not a directory (os error 20)");
+    assert_snapshot!(compact(&run(&env, "skills new fresh --dir taken/notes.txt")), @"1 |  | error: cannot make `taken/notes.txt/fresh`: Not a directory (os error 20) / hint: choose a folder that you can write to");
 }

@@ -61,7 +61,10 @@ fn parse(text: &str, place: &str) -> Result<Tokens, Failure> {
 
 fn read(path: &Path) -> Result<String, Failure> {
     let name = path.display();
-    let unreadable = |error| Failure::new(format!("`{name}` cannot be read: {error}"));
+    let unreadable = |error| {
+        Failure::new(format!("the tokens in `{name}` cannot be read: {error}"))
+            .hint("without `--token-file` one is made, which `metier mcp token` prints")
+    };
     let mode = fs::metadata(path).map_err(unreadable)?.permissions().mode();
     if mode & OTHERS != 0 {
         return Err(Failure::new(format!("others can read or change `{name}`"))
@@ -77,8 +80,11 @@ fn made(context: &Context) -> Result<PathBuf, Failure> {
     if path.exists() {
         return Ok(path);
     }
-    let unwritable =
-        |error| Failure::new(format!("`{}` cannot be written: {error}", path.display()));
+    let unwritable = |error| {
+        Failure::new(format!("a token cannot be kept in `{}`: {error}", path.display())).hint(
+            "name a file with `--token-file`, or set METIER_HOME to a folder that you can write to",
+        )
+    };
     fs::create_dir_all(&state).map_err(unwritable)?;
     // Whole and readable only by its owner from the start, and never in place of another's.
     let mut file = NamedTempFile::new_in(&state).map_err(unwritable)?;

@@ -43,8 +43,10 @@ pub(super) fn run(context: &Context, wanted: &Wanted<'_>) -> Result<u8, Failure>
             .hint("choose another name, or name another folder"));
     }
     let description = wanted.description.clone().unwrap_or_else(|| usual_description(name));
-    write_files(&folder, &skill_file(name, &description))
-        .map_err(|error| Failure::new(format!("cannot make `{shown}`: {error}")))?;
+    write_files(&folder, &skill_file(name, &description)).map_err(|error| {
+        Failure::new(format!("cannot make `{shown}`: {error}"))
+            .hint("choose a folder that you can write to")
+    })?;
     if wanted.json {
         context.output.json(&json!({ "name": name, "path": folder.to_string_lossy() }));
     } else {

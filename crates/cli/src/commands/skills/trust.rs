@@ -57,7 +57,8 @@ pub(super) fn run(
         return Err(Failure::new(format!(
             "`{}` cannot be trusted: its files are made when they are asked for",
             entry.name
-        )));
+        ))
+        .hint("ask whoever runs the server for a skill of files"));
     }
     store.save()?;
     if wanted.json {

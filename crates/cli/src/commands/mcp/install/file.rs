@@ -58,6 +58,9 @@ pub(super) fn write(file: &Path, text: &str, scope: Scope) -> Result<(), Failure
         Scope::User => Readers::Owner,
         Scope::Project => Readers::Everybody,
     };
-    let failed = |error| Failure::new(format!("cannot write `{}`: {error}", file.display()));
+    let failed = |error| {
+        Failure::new(format!("cannot write `{}`: {error}", file.display()))
+            .hint("`--print` shows what to write there yourself")
+    };
     rewrite::write(file, text, readers).map_err(failed)
 }

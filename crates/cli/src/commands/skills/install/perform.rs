@@ -209,7 +209,8 @@ impl Installer<'_> {
         drop(working);
         let download = download?;
         let Download::Fetched(fetched) = download else {
-            return Err(Failure::new("the server says that nothing changed, but there is no copy"));
+            return Err(Failure::new("the server says that nothing changed, but there is no copy")
+                .hint("try again; else the server does not answer as it should"));
         };
         match &plan.sha256 {
             Some(wanted) if *wanted != fetched.sha256 => {
@@ -234,14 +235,17 @@ fn judge(program: &str, outcome: &Outcome) -> Result<(), Failure> {
     }
     if outcome.timed_out {
         let minutes = PATIENCE.as_secs() / 60;
-        return Err(Failure::new(format!("`{name}` took longer than {minutes} minutes")));
+        return Err(Failure::new(format!("`{name}` took longer than {minutes} minutes"))
+            .hint("install it yourself, so that it is on the PATH"));
     }
     match (outcome.ended.code, outcome.ended.signal) {
         (Some(0), _) => Ok(()),
-        (Some(code), _) => Err(Failure::new(format!("`{name}` failed with exit code {code}"))),
+        (Some(code), _) => Err(Failure::new(format!("`{name}` failed with exit code {code}"))
+            .hint("what it said stands above")),
         (None, signal) => {
             let signal = signal.unwrap_or_default();
-            Err(Failure::new(format!("`{name}` was ended by signal {signal}")))
+            Err(Failure::new(format!("`{name}` was ended by signal {signal}"))
+                .hint("what it said stands above"))
         }
     }
 }

@@ -192,7 +192,9 @@ pub(super) fn is_message(line: &str) -> bool {
 
 /// Whether a message is one that a template has.
 pub(super) fn fits(template: &str, message: &str) -> bool {
-    if !is_message(template) {
+    // What begins with something that is put in could be anything.
+    let is_worded = template.split_once(": ").is_some_and(|(_, text)| !text.starts_with('{'));
+    if !is_message(template) || !is_worded {
         return false;
     }
     let mut pieces = template.split('{').enumerate().map(|(at, piece)| match at {

@@ -121,7 +121,7 @@ pub(crate) const NOTES: &[Note] = &[
         examples: &[
             ("metier skills lint", "all skills"),
             ("metier skills lint ./my-skills --fix", "mend what is safe to mend"),
-            ("metier skills lint . --format sarif", "for a code host"),
+            ("metier skills lint ./my-skills --format sarif", "for a code host"),
         ],
         codes: &[("0", "no errors"), ("1", "an error was found")],
     },
@@ -146,7 +146,7 @@ pub(crate) const NOTES: &[Note] = &[
         path: "exec",
         examples: &[
             ("metier exec number-lab -- 'ls scripts'", ""),
-            ("metier exec csv-stats --input sales.csv --save -- 'wc inputs/*'", ""),
+            ("metier exec csv-stats --input sales.csv --save -- 'wc inputs/* >out/wc'", ""),
             ("metier exec csv-stats --executor container -- 'ls'", ""),
         ],
         codes: &[

@@ -77,8 +77,9 @@ Register-ArgumentCompleter -Native -CommandName metier -ScriptBlock {
 
 const ELVISH: &str = r#"# Completes metier in Elvish.
 set edit:completion:arg-completer[metier] = {|@words|
+    var before = $words[..-1]
     try {
-        e:metier __complete elvish --current=$words[-1] -- $@words[..-1] 2>/dev/null | from-lines | each {|line|
+        e:metier __complete elvish --current=$words[-1] -- $@before 2>/dev/null | from-lines | each {|line|
             if (eq $line "\tfiles") {
                 edit:complete-filename $words[-1]
             } else {

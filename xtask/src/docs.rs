@@ -96,7 +96,7 @@ fn build(project: &Project) -> Result<String> {
 }
 
 /// The path of `metier` among the messages of a build, one JSON object per line.
-fn executable(messages: &str) -> Option<String> {
+pub(crate) fn executable(messages: &str) -> Option<String> {
     messages
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())

@@ -2,8 +2,8 @@
 //!
 //! It holds what a person or a machine runs *about* the project and what is
 //! never shipped: the check of who may use whom ([`arrows`]), the files that
-//! are generated from the code ([`docs`]), and the one command that tests
-//! everything ([`mod@test`]). What the project itself does is none of its business:
+//! are generated from the code ([`docs`]), what is published ([`dist`]), and the one
+//! command that tests everything ([`mod@test`]). What the project itself does is none of its business:
 //! it talks to the rest only through `cargo` and the built binary.
 #![expect(
     clippy::disallowed_methods,
@@ -13,6 +13,7 @@
 )]
 
 mod arrows;
+mod dist;
 mod docs;
 mod engines;
 mod node;
@@ -39,6 +40,8 @@ struct Arguments {
 enum Task {
     /// Check that the crates depend on each other only as the architecture allows
     Arrows,
+    /// Build the program as it is published: an archive, a Debian package, its parts, digests
+    Dist(dist::Options),
     /// Write the reference pages in `docs/` from the binary's own words
     Docs(docs::Options),
     /// Run every check and test, then print what passed, failed and was skipped
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
     let project = Project::from_environment();
     let done = match arguments.task {
         Task::Arrows => arrows::run(&project).map(|()| ExitCode::SUCCESS),
+        Task::Dist(options) => dist::run(&project, &options).map(|()| ExitCode::SUCCESS),
         Task::Docs(options) => docs::run(&project, &options).map(|()| ExitCode::SUCCESS),
         Task::Test(options) => test::run(project, &options),
     };

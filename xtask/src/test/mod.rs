@@ -12,4 +12,6 @@ mod steps;
 mod summary;
 
 pub(crate) use self::runner::{Options, run};
+#[cfg(test)]
+pub(crate) use self::skips::say as skip;
 pub(crate) use self::summary::Outcome;

@@ -25,6 +25,17 @@ impl fmt::Display for Skip {
     }
 }
 
+/// Says that a test of this tool could not run.
+#[cfg(test)]
+pub(crate) fn say(test: &str, reason: &str) {
+    let line = format!("{MARK} {test}: {reason}\n");
+    eprint!("{line}");
+    if let Some(file) = std::env::var_os(VARIABLE) {
+        let file = std::fs::OpenOptions::new().append(true).create(true).open(file);
+        std::io::Write::write_all(&mut file.unwrap(), line.as_bytes()).unwrap();
+    }
+}
+
 /// Reads the file: a skip per line that is not empty.
 ///
 /// A line of another form is kept whole, as a skip without a name: whatever was written there was

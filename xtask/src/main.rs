@@ -17,6 +17,7 @@ mod dist;
 mod docs;
 mod engines;
 mod node;
+mod pages;
 mod project;
 mod provision;
 mod skills;
@@ -44,6 +45,8 @@ enum Task {
     Dist(dist::Options),
     /// Write the reference pages in `docs/` from the binary's own words
     Docs(docs::Options),
+    /// Look at web pages in a browser: accessibility, small windows, no colour, no mouse, paper
+    Pages(pages::Options),
     /// Run every check and test, then print what passed, failed and was skipped
     Test(test::Options),
 }
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Task::Arrows => arrows::run(&project).map(|()| ExitCode::SUCCESS),
         Task::Dist(options) => dist::run(&project, &options).map(|()| ExitCode::SUCCESS),
         Task::Docs(options) => docs::run(&project, &options).map(|()| ExitCode::SUCCESS),
+        Task::Pages(options) => pages::run(project, &options),
         Task::Test(options) => test::run(project, &options),
     };
     done.unwrap_or_else(|error| {

@@ -1,5 +1,5 @@
 //! What tests use from the npm registry: the protocol's conformance suite and Inspector, another
-//! agent, and the Node that runs them.
+//! agent, a driver of browsers with the rules of accessibility, and the Node that runs them.
 //!
 //! `xtask/node` says what, in exactly which versions with which digests; it is installed below
 //! `target/`, without running scripts of packages. Tests find it by a variable, and skip what needs
@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use crate::project::Project;
 
 /// The variable that tells tests the folder that has the packages.
-const VARIABLE: &str = "METIER_TEST_NODE";
+pub(crate) const VARIABLE: &str = "METIER_TEST_NODE";
 /// Where the list and its lock file are, from the root.
 const LIST: &str = "xtask/node";
 const LOCK: &str = "package-lock.json";

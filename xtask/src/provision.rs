@@ -126,8 +126,13 @@ const NEEDS: &[Need] = &[
         source: Source::Debian(Sign::Program("npm")),
     },
     Need {
+        package: "chromium",
+        reason: "shows web pages to the checks of them",
+        source: Source::Debian(Sign::Program("chromium")),
+    },
+    Need {
         package: "xtask/node",
-        reason: "the conformance suite and the Inspector of MCP, and an agent that uses it",
+        reason: "the conformance suite and the Inspector of MCP, an agent that uses it, a driver of browsers",
         source: Source::Npm,
     },
     Need {
@@ -263,7 +268,7 @@ mod tests {
     fn an_empty_machine_misses_everything() {
         insta::assert_snapshot!(
             missing_beside(&[], |_| None),
-            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit strace openssl nodejs npm xtask/node cargo-deny"
+            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit strace openssl nodejs npm chromium xtask/node cargo-deny"
         );
     }
 
@@ -274,7 +279,7 @@ mod tests {
                 let asks_debian = command.get_program() == "dpkg-query";
                 Some(if asks_debian { "installed" } else { "cargo-deny 0.20.2\n" }.to_owned())
             }),
-            @"dash mawk docker.io podman runc conmon catatonit strace openssl nodejs npm xtask/node"
+            @"dash mawk docker.io podman runc conmon catatonit strace openssl nodejs npm chromium xtask/node"
         );
     }
 
@@ -282,7 +287,7 @@ mod tests {
     fn another_version_or_another_package_will_not_do() {
         let programs = [
             &["python3", "dash", "mawk", "busybox", "cargo-deny", "openssl", "node", "npm"][..],
-            &["dockerd", "podman", "runc", "conmon", "catatonit", "strace"],
+            &["dockerd", "podman", "runc", "conmon", "catatonit", "strace", "chromium"],
         ];
         let other: fn(Command) -> Option<String> = |_| Some("cargo-deny 0.14.2".to_owned());
         assert_eq!(
@@ -311,7 +316,7 @@ mod tests {
         let needs = NEEDS.iter().collect::<Vec<_>>();
         insta::assert_snapshot!(
             debian_packages(&needs).join(" "),
-            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit netavark strace openssl ca-certificates nodejs npm"
+            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit netavark strace openssl ca-certificates nodejs npm chromium"
         );
     }
 }

@@ -1,10 +1,11 @@
 //! For tests: a hermetic environment to run the real binary in, a terminal, a loopback server, a
-//! provider of models, the corpus, and the way a test says that it could not run.
+//! provider of models, a browser, the corpus, and the way a test says that it could not run.
 #![expect(
     clippy::disallowed_methods,
     reason = "tests start the binary and read their own switches"
 )]
 
+mod browser;
 pub mod conformance;
 mod corpus;
 mod environment;
@@ -15,6 +16,7 @@ pub mod server;
 mod terminal;
 mod user;
 
+pub use browser::Browser;
 pub use corpus::{corpus, report, skip};
 pub use environment::{Outcome, TestEnv};
 pub use node::Node;

@@ -1,4 +1,4 @@
-//! Programs of others that speak the Model Context Protocol, from the npm registry.
+//! Programs of others from the npm registry: most speak the Model Context Protocol, one drives a browser.
 
 use std::env;
 use std::fs;
@@ -31,6 +31,11 @@ impl Node {
     pub fn script(&self, script: &str) -> Command {
         let script = self.packages.join(script);
         assert!(script.exists(), "`{}` is not installed", script.display());
+        self.run(&script)
+    }
+
+    /// Node with a script of ours, and with no variables but those that programs need.
+    pub(crate) fn run(&self, script: &Path) -> Command {
         let mut command = Command::new(self.packages.join(".bin/node"));
         command.arg(script).env_clear().env("PATH", "/usr/bin:/bin");
         command
@@ -41,6 +46,11 @@ impl Node {
         let mut command = Command::new(self.packages.join(".bin/node"));
         command.arg("-e").arg(code).env_clear().env("NODE_PATH", &self.packages);
         command
+    }
+
+    /// The folder that has the packages.
+    pub(crate) fn packages(&self) -> &Path {
+        &self.packages
     }
 
     /// The Inspector, for one question.

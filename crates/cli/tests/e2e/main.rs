@@ -39,6 +39,7 @@ mod readme;
 mod reference;
 mod reference_defects;
 mod remote;
+mod reports;
 mod rules;
 mod served;
 mod setup;

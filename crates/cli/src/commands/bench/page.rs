@@ -1,7 +1,9 @@
 //! A page for browsers: charts with their numbers in tables beside them.
 //!
 //! It is one file that needs nothing else: no script, no font, no address. It follows the light or dark
-//! of whoever reads it, fits a phone, and every chart says in words what it shows. It is well-formed XML too.
+//! of whoever reads it, fits a phone and paper, and a chart is a list of names and numbers in which a bar is drawn
+//! beside each. What is ours is told by a word and by a bar that is filled, not by a colour alone. It is
+//! well-formed XML too.
 
 use super::cache::OURS;
 use super::live::{Live, Paid};
@@ -11,13 +13,10 @@ use super::{grouped, percent};
 /// How the page looks.
 const STYLE: &str = include_str!("page.css");
 
-/// Units of a chart's own, of which a phone shows about as many as it has points.
-const WIDTH: usize = 360;
-/// What a bar takes with its label.
-const ROW: usize = 46;
-const BAR: usize = 18;
-/// Where labels stand above a bar.
-const LABEL: usize = 13;
+/// Points that a bar is high.
+const BAR: usize = 16;
+/// What stands beside the name of a bar that is ours.
+const OUR_MARK: &str = "metier";
 
 /// A page.
 #[derive(Clone, Debug)]
@@ -112,38 +111,38 @@ impl Section {
         format!(
             "<section>\n<h2>{heading}</h2>\n<p class=\"note\">{note}</p>\n<div class=\"pair\">\n\
              {}{}</div>\n</section>\n",
-            self.chart(number),
-            self.table(),
+            self.chart(),
+            self.table(number),
         )
     }
 
-    fn chart(&self, number: usize) -> String {
+    /// A list, because that is what it is to somebody who listens; without bars there is none.
+    fn chart(&self) -> String {
+        if self.bars.is_empty() {
+            return String::new();
+        }
         let largest = self.bars.iter().map(|bar| bar.value).max().unwrap_or_default().max(1);
-        let bars: Vec<String> =
-            self.bars.iter().enumerate().map(|(at, bar)| bar.render(at * ROW, largest)).collect();
-        let spoken: Vec<String> =
-            self.bars.iter().map(|bar| format!("{} {}", bar.label, grouped(bar.value))).collect();
-        let height = (self.bars.len() * ROW).max(1);
+        let bars: String = self.bars.iter().map(|bar| bar.render(largest)).collect();
+        let caption = safe(&self.chart);
+        let filled = if self.bars.iter().any(|bar| bar.is_ours) {
+            format!("; the filled bar is that of {OUR_MARK}")
+        } else {
+            String::new()
+        };
         format!(
-            "<figure>\n<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-labelledby=\"t{number} d{number}\">\n\
-             <title id=\"t{number}\">{}: {}</title>\n<desc id=\"d{number}\">{}</desc>\n{}</svg>\n\
-             <figcaption>{}</figcaption>\n</figure>\n",
-            safe(&self.heading),
-            safe(&self.chart),
-            safe(&spoken.join(", ")),
-            bars.concat(),
-            safe(&self.chart),
+            "<figure>\n<figcaption>{caption}{filled}</figcaption>\n<ul class=\"bars\">\n{bars}</ul>\n</figure>\n"
         )
     }
 
-    fn table(&self) -> String {
+    fn table(&self, number: usize) -> String {
         let heads: String =
             self.columns.iter().map(|it| format!("<th scope=\"col\">{}</th>", safe(it))).collect();
         let rows: String = self.rows.iter().map(|row| table_row(row)).collect();
         format!(
-            "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">\n<table>\n\
+            "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-labelledby=\"table-{number}\">\n<table>\n\
+             <caption id=\"table-{number}\">Numbers: {}</caption>\n\
              <thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
-            safe(&format!("numbers: {}", self.heading)),
+            safe(&self.heading),
         )
     }
 }
@@ -157,16 +156,25 @@ fn table_row(cells: &[String]) -> String {
 }
 
 impl Bar {
-    fn render(&self, top: usize, largest: usize) -> String {
-        let length = (self.value * WIDTH).div_ceil(largest);
-        let class = if self.is_ours { "bar ours" } else { "bar" };
+    /// The bar itself is not spoken: the number beside it says the same.
+    fn render(&self, largest: usize) -> String {
         let (label, value) = (safe(&self.label), grouped(self.value));
-        let (base, bar) = (top + LABEL, top + LABEL + 7);
+        let (class, mark) = if self.is_ours {
+            ("bar ours", format!(" <span class=\"mark\">{OUR_MARK}</span>"))
+        } else {
+            ("bar", String::new())
+        };
+        // Nothing is no bar, and what is there can be seen.
+        let bar = match (self.value * 1000).div_ceil(largest) {
+            0 => String::new(),
+            length => {
+                let length = format!("{}.{}", length / 10, length % 10);
+                format!("<rect class=\"{class}\" width=\"{length}%\" height=\"{BAR}\" rx=\"3\"/>")
+            }
+        };
         format!(
-            "<text class=\"label\" x=\"0\" y=\"{base}\">{label}</text>\
-             <text class=\"value\" x=\"{WIDTH}\" y=\"{base}\">{value}</text>\
-             <rect class=\"track\" x=\"0\" y=\"{bar}\" width=\"{WIDTH}\" height=\"{BAR}\" rx=\"3\"/>\
-             <rect class=\"{class}\" x=\"0\" y=\"{bar}\" width=\"{length}\" height=\"{BAR}\" rx=\"3\"/>\n"
+            "<li><span class=\"label\">{label}{mark}</span> <span class=\"value\">{value}</span>\
+             <svg width=\"100%\" height=\"{BAR}\" aria-hidden=\"true\">{bar}</svg></li>\n"
         )
     }
 }
@@ -249,8 +257,25 @@ mod tests {
 
     #[test]
     fn the_longest_bar_is_as_wide_as_the_chart_and_nothing_is_no_bar() {
+        let bar = |value| Bar { label: "x".to_owned(), value, is_ours: false }.render(1500);
+        assert!(bar(1500).contains("width=\"100.0%\" height=\"16\" rx"), "{}", bar(1500));
+        assert!(bar(1).contains("width=\"0.1%\""), "{}", bar(1));
+        assert!(!bar(0).contains("<rect"), "{}", bar(0));
+    }
+
+    #[test]
+    fn what_is_ours_is_told_by_a_word_as_well() {
+        let of = |is_ours| Bar { label: "stays".to_owned(), value: 3, is_ours }.render(3);
+        assert!(of(true).contains("stays <span class=\"mark\">metier</span>"), "{}", of(true));
+        assert!(!of(false).contains("metier"), "{}", of(false));
         let page = page("x").render();
-        assert!(page.contains("class=\"bar\" x=\"0\" y=\"20\" width=\"360\""), "{page}");
-        assert!(page.contains("class=\"bar ours\" x=\"0\" y=\"66\" width=\"0\""), "{page}");
+        assert!(page.contains("the filled bar is that of metier"), "{page}");
+    }
+
+    #[test]
+    fn a_section_without_bars_has_no_chart() {
+        let mut page = page("x");
+        page.sections[0].bars.clear();
+        assert!(!page.render().contains("<figure>"), "{}", page.render());
     }
 }

@@ -5,10 +5,12 @@
 //! machine, so they are reported and never asserted.
 
 mod approval;
+mod cargo;
 mod discovery;
 mod floor;
 mod mcp_start;
 mod process;
+mod profiles;
 mod runs;
 mod sessions;
 mod start;
@@ -23,6 +25,7 @@ use clap::Parser;
 use crate::approval::ApprovalArgs;
 use crate::discovery::{DiscoveryArgs, Skills};
 use crate::mcp_start::McpStartArgs;
+use crate::profiles::ProfilesArgs;
 use crate::runs::RunArgs;
 use crate::sessions::SessionsArgs;
 use crate::start::StartArgs;
@@ -37,6 +40,8 @@ enum Benchmark {
     Discovery(DiscoveryArgs),
     /// Measure how long `metier mcp` takes to answer its first request, against starting the bare binary
     McpStart(McpStartArgs),
+    /// Measure the size and the start of the binary under other settings of its profile
+    Profiles(ProfilesArgs),
     /// Measure what running a command of a skill costs, against starting a shell
     Run(RunArgs),
     /// Measure many sessions at once in one process, against SQLite alone
@@ -61,6 +66,7 @@ fn main() -> Result<()> {
         Benchmark::Approval(arguments) => approval::run(&arguments),
         Benchmark::Discovery(arguments) => discovery::run(&arguments),
         Benchmark::McpStart(arguments) => mcp_start::run(&arguments),
+        Benchmark::Profiles(arguments) => profiles::run(&arguments),
         Benchmark::Run(arguments) => runs::run(&arguments),
         Benchmark::Sessions(arguments) => sessions::run(&arguments),
         Benchmark::Start(arguments) => start::run(&arguments),

@@ -12,12 +12,11 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use crate::discovery::report::{Measured, Prompt, Report};
-use crate::discovery::subjects::{Subject, Workshop};
 use crate::process::{Sample, measure};
 use crate::statistics::Cost;
 
 pub(crate) use crate::discovery::skills::Skills;
-pub(crate) use crate::discovery::subjects::Metier;
+pub(crate) use crate::discovery::subjects::{Metier, Subject, Workshop};
 
 /// How to measure.
 #[derive(Clone, Debug, clap::Args)]

@@ -2,7 +2,6 @@
 //!
 //! Every run has an empty home and an empty working directory, so that only the generated skills
 //! are found. The cold run has a state directory of its own, whose content is deleted each time.
-#![expect(clippy::disallowed_methods, reason = "cargo says in variables which cargo it is")]
 
 use std::env;
 use std::ffi::OsString;
@@ -11,10 +10,11 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use tempfile::TempDir;
 
+use crate::cargo;
 use crate::discovery::skills::Skills;
 use crate::floor::Floor;
 use crate::process::program;
@@ -55,7 +55,7 @@ impl Metier {
     pub(crate) fn find(named: Option<&Path>) -> Result<Self> {
         let binary = match named {
             Some(binary) => binary.to_owned(),
-            None => build()?,
+            None => cargo::build(&["--release"].map(OsString::from))?,
         };
         let binary = fs::canonicalize(&binary)
             .with_context(|| format!("there is no binary {}", binary.display()))?;
@@ -222,43 +222,6 @@ fn same(left: &Path, right: &Path) -> Result<bool> {
         left.consume(length);
         right.consume(length);
     }
-}
-
-/// Builds the binary for release and asks cargo where it is.
-fn build() -> Result<PathBuf> {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-    let mut command = program(cargo);
-    command
-        .args(["build", "--release", "--package", "metier", "--bin", "metier"])
-        .arg("--message-format=json-render-diagnostics")
-        .arg("--manifest-path")
-        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"))
-        .stdout(Stdio::piped());
-    // What cargo says about *this* package would make build scripts that watch it run again.
-    for (name, _) in env::vars_os() {
-        let text = name.to_string_lossy();
-        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
-            command.env_remove(name);
-        }
-    }
-    let mut child = command.spawn().context("cannot start cargo")?;
-    let messages = child.stdout.take().context("cargo has a standard output")?;
-    let mut binary = None;
-    for line in BufReader::new(messages).lines() {
-        let message: Message = serde_json::from_str(&line?)?;
-        binary = message.executable.or(binary);
-    }
-    if !child.wait()?.success() {
-        bail!("the binary cannot be built");
-    }
-    binary.context("cargo did not say where the binary is")
-}
-
-/// What is looked at of cargo's messages.
-#[derive(Deserialize)]
-struct Message {
-    #[serde(default)]
-    executable: Option<PathBuf>,
 }
 
 #[cfg(test)]

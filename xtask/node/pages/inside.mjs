@@ -1,7 +1,7 @@
 // What is asked inside a page. Each function is sent to the browser by itself, so it can use nothing from around
 // it but what `begin` has put on `window`.
 
-/** Nothing has the focus, the page is at its top, and elements can be called by a number. */
+/** Nothing has the focus, everything is scrolled back, and elements can be called by a number. */
 export function begin() {
   document.activeElement?.blur();
   window.scrollTo(0, 0);
@@ -12,6 +12,7 @@ export function begin() {
     return numbers.get(element);
   };
   window.metierShown = (element) => element.cloneNode(false).outerHTML.slice(0, 120);
+  for (const id of window.metierReached?.keys() ?? []) window.metierElement(id).scrollTo({ left: 0, top: 0, behavior: "instant" });
   window.metierScrolls = (element) => {
     const style = getComputedStyle(element);
     const can = (overflow) => overflow === "auto" || overflow === "scroll";

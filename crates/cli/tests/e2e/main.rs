@@ -46,6 +46,7 @@ mod setup;
 mod sources;
 mod table;
 mod tasks;
+mod tour;
 mod trust;
 mod trust_changes;
 mod two;

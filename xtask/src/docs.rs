@@ -1,8 +1,9 @@
-//! Reference pages that are written by the program they describe.
+//! The documentation: pages that the program writes itself, and the site.
 //!
 //! The binary prints its own reference on request (a hidden command), so the
 //! pages in `docs/` cannot say anything the program does not do. They are
-//! committed, for readers; `--check` fails when a page is out of date.
+//! committed, for readers; `--check` fails when a page is out of date,
+//! or when a page or a link of the site is broken.
 
 use std::fs;
 
@@ -10,13 +11,20 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::project::{Project, output};
+use crate::site::{self, Book};
+
+/// Where the site is built.
+const SITE: &str = "target/site";
 
 /// What `cargo xtask docs` was asked to do.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Write nothing; fail when a page is out of date
+    /// Write nothing; fail when a page is out of date or a link leads nowhere
     #[arg(long)]
     check: bool,
+    /// Only build the site from the pages as they are, without the binary
+    #[arg(long, conflicts_with = "check")]
+    site: bool,
 }
 
 /// A generated page.
@@ -36,13 +44,21 @@ const PAGES: &[Page] = &[
 
 /// Does what the options ask for and says what was written.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
-    if options.check { check(project) } else { write(project) }
+    if options.check {
+        return check(project);
+    }
+    if !options.site {
+        write(project)?;
+    }
+    build_site(project)
 }
 
-/// Fails, naming the pages, when one differs from what the binary prints.
+/// Fails, naming the pages, when one is broken or differs from what the binary prints.
 pub(crate) fn check(project: &Project) -> Result<()> {
+    check_pages(project)?;
     let mut stale = Vec::new();
-    for (page, text) in render(project)? {
+    let binary = build(project)?;
+    for (page, text) in render(project, &binary)? {
         // A page that cannot be read is as stale as one that was never written.
         let written = fs::read_to_string(project.file(page.file)).unwrap_or_default();
         if normal(&written) != text {
@@ -56,7 +72,8 @@ pub(crate) fn check(project: &Project) -> Result<()> {
 }
 
 fn write(project: &Project) -> Result<()> {
-    for (page, text) in render(project)? {
+    let binary = build(project)?;
+    for (page, text) in render(project, &binary)? {
         let file = project.file(page.file);
         if let Some(folder) = file.parent() {
             fs::create_dir_all(folder)
@@ -68,11 +85,34 @@ fn write(project: &Project) -> Result<()> {
     Ok(())
 }
 
-fn render(project: &Project) -> Result<Vec<(&'static Page, String)>> {
-    let binary = build(project)?;
+fn build_site(project: &Project) -> Result<()> {
+    let book = check_pages(project)?;
+    let count = site::write(&book, &project.file(SITE))?;
+    println!("{SITE}/index.html and {} more files", count - 1);
+    Ok(())
+}
+
+/// Reads the book; fails with every page and link that is broken.
+fn check_pages(project: &Project) -> Result<Book> {
+    let book = Book::read(&project.file(""))?;
+    let problems = site::problems(&book);
+    if !problems.is_empty() {
+        for problem in &problems {
+            eprintln!("{problem}");
+        }
+        bail!("{} in the pages of the documentation", counted(problems.len()));
+    }
+    Ok(book)
+}
+
+fn counted(problems: usize) -> String {
+    if problems == 1 { "one problem".to_owned() } else { format!("{problems} problems") }
+}
+
+fn render(project: &Project, binary: &str) -> Result<Vec<(&'static Page, String)>> {
     let mut pages = Vec::new();
     for page in PAGES {
-        let mut command = project.command(&binary);
+        let mut command = project.command(binary);
         // The width of whoever runs this must not decide where lines of help end.
         command.args(page.arguments).env_remove("COLUMNS");
         let text = output(command)?;

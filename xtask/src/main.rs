@@ -2,8 +2,8 @@
 //!
 //! It holds what a person or a machine runs *about* the project and what is
 //! never shipped: the check of who may use whom ([`arrows`]), the files that
-//! are generated from the code ([`docs`]), what is published ([`dist`]), and the one
-//! command that tests everything ([`mod@test`]). What the project itself does is none of its business:
+//! are generated from the code ([`docs`]), the site they become ([`site`]), what is
+//! published ([`dist`]), and the one command that tests everything ([`mod@test`]). What the project itself does is none of its business:
 //! it talks to the rest only through `cargo` and the built binary.
 #![expect(
     clippy::disallowed_methods,
@@ -20,6 +20,7 @@ mod node;
 mod pages;
 mod project;
 mod provision;
+mod site;
 mod skills;
 mod test;
 
@@ -43,7 +44,7 @@ enum Task {
     Arrows,
     /// Build the program as it is published: an archive, a Debian package, its parts, digests
     Dist(dist::Options),
-    /// Write the reference pages in `docs/` from the binary's own words
+    /// Write the reference pages in `docs/` from the binary's own words, and build `docs/` as a site
     Docs(docs::Options),
     /// Look at web pages in a browser: accessibility, small windows, no colour, no mouse, paper
     Pages(pages::Options),

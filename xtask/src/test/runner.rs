@@ -169,7 +169,7 @@ mod tests {
         build          binaries and tests compile
         tests          unit and integration tests pass
         doctests       the examples in the documentation work
-        cli-reference  the generated pages in docs/ are up to date
+        cli-reference  the pages in docs/ are up to date and their links lead somewhere
         doc            the documentation builds without warnings
         fuzz-check     the fuzz targets compile
         ");

@@ -79,9 +79,11 @@ pub(super) const STEPS: &[Step] = &[
         cargo(project, "test --workspace --doc")
     })
     .after_build(),
-    Step::new("cli-reference", "the generated pages in docs/ are up to date", |project| {
-        docs::check(project).map(|()| Outcome::Passed)
-    })
+    Step::new(
+        "cli-reference",
+        "the pages in docs/ are up to date and their links lead somewhere",
+        |project| docs::check(project).map(|()| Outcome::Passed),
+    )
     .after_build(),
     Step::new("doc", "the documentation builds without warnings", |project| {
         run(project.cargo("doc --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings"))

@@ -1,9 +1,9 @@
-//! The documentation: pages that the program writes itself, and the site.
+//! The documentation: pages that the program writes itself, the recording, and the site.
 //!
 //! The binary prints its own reference on request (a hidden command), so the
 //! pages in `docs/` cannot say anything the program does not do. They are
-//! committed, for readers; `--check` fails when a page is out of date,
-//! or when a page or a link of the site is broken.
+//! committed, for readers; `--check` fails when a page is out of date, when
+//! the recording is, or when a page or a link of the site is broken.
 
 use std::fs;
 
@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::project::{Project, output};
+use crate::record;
 use crate::site::{self, Book};
 
 /// Where the site is built.
@@ -68,7 +69,7 @@ pub(crate) fn check(project: &Project) -> Result<()> {
     if !stale.is_empty() {
         bail!("out of date: {}; run `cargo xtask docs` and commit the result", stale.join(", "));
     }
-    Ok(())
+    record::check(project, &binary)
 }
 
 fn write(project: &Project) -> Result<()> {
@@ -128,7 +129,7 @@ fn render(project: &Project, binary: &str) -> Result<Vec<(&'static Page, String)
 ///
 /// The whole workspace is built, not only the package: cargo then chooses the same features for
 /// shared dependencies as the tests do, and nothing is compiled twice.
-fn build(project: &Project) -> Result<String> {
+pub(crate) fn build(project: &Project) -> Result<String> {
     let messages = output(
         project.cargo("build --quiet --workspace --bins --message-format json-render-diagnostics"),
     )?;

@@ -2,7 +2,7 @@
 //!
 //! It holds what a person or a machine runs *about* the project and what is
 //! never shipped: the check of who may use whom ([`arrows`]), the files that
-//! are generated from the code ([`docs`]), the site they become ([`site`]), what is
+//! are generated from the code ([`docs`], [`record`]), the site they become ([`site`]), what is
 //! published ([`dist`]), and the one command that tests everything ([`mod@test`]). What the project itself does is none of its business:
 //! it talks to the rest only through `cargo` and the built binary.
 #![expect(
@@ -20,6 +20,7 @@ mod node;
 mod pages;
 mod project;
 mod provision;
+mod record;
 mod site;
 mod skills;
 mod test;
@@ -48,6 +49,8 @@ enum Task {
     Docs(docs::Options),
     /// Look at web pages in a browser: accessibility, small windows, no colour, no mouse, paper
     Pages(pages::Options),
+    /// Record the session that the README shows, from the program as it is
+    Record(record::Options),
     /// Run every check and test, then print what passed, failed and was skipped
     Test(test::Options),
 }
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Task::Dist(options) => dist::run(&project, &options).map(|()| ExitCode::SUCCESS),
         Task::Docs(options) => docs::run(&project, &options).map(|()| ExitCode::SUCCESS),
         Task::Pages(options) => pages::run(project, &options),
+        Task::Record(options) => record::run(&project, &options).map(|()| ExitCode::SUCCESS),
         Task::Test(options) => test::run(project, &options),
     };
     done.unwrap_or_else(|error| {

@@ -10,7 +10,7 @@ struct Rule {
 }
 
 const RULES: &[Rule] = &[
-    Rule { name: "[TIME]", pattern: r"\b\d+(\.\d+)? (s|ms|min)\b" },
+    Rule { name: "[TIME]", pattern: r"\b\d+(\.\d+)? (s|ms)\b" },
     Rule { name: "[SESSION]", pattern: r"\bs-[0-9a-f]{12}\b" },
     // How far the kernel of this machine confines.
     Rule { name: "sandbox ([LEVEL])", pattern: r"sandbox \([a-z]+\)" },

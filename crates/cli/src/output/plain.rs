@@ -37,19 +37,30 @@ pub(crate) fn wrapped(text: &str, width: usize) -> String {
 }
 
 /// A line in columns of a terminal: what does not fit goes on below, set in, so that no part of a
-/// name can look like a line of its own.
+/// name can look like a line of its own. It breaks after a blank where one is near the end, and
+/// every blank stays, so that nothing is shown as two words that is one.
 pub(crate) fn hanging(line: &str, width: usize, indent: usize) -> String {
     let mut text = String::with_capacity(line.len());
     let mut used = 0;
+    // Where the last word of the row begins.
+    let mut word = None;
     for character in line.chars() {
         let needed = character.width().unwrap_or_default();
         if used + needed > width {
+            let near = width.saturating_sub(indent) / 2;
+            let word = word.take().filter(|at| text[*at..].width() <= near);
+            let rest = word.filter(|_| character != ' ').map(|at| text.split_off(at));
+            let rest = rest.unwrap_or_default();
             text.push('\n');
             text.push_str(&" ".repeat(indent));
-            used = indent;
+            text.push_str(&rest);
+            used = indent + rest.width();
         }
         text.push(character);
         used += needed;
+        if character == ' ' {
+            word = Some(text.len());
+        }
     }
     text
 }
@@ -102,6 +113,14 @@ mod tests {
         assert_eq!(hanging("short", 5, 2), "short");
         assert_eq!(hanging("a long name", 6, 2), "a long\n   nam\n  e");
         assert_eq!(hanging("技能技能", 5, 2), "技能\n  技\n  能");
+    }
+
+    #[test]
+    fn a_line_goes_on_with_a_whole_word_if_that_is_not_too_long() {
+        assert_eq!(hanging("run one two three", 12, 2), "run one two \n  three");
+        assert_eq!(hanging("run one twofold", 12, 2), "run one \n  twofold");
+        assert_eq!(hanging("run onetwothree", 12, 2), "run onetwoth\n  ree");
+        assert_eq!(hanging("run one four five", 12, 2), "run one four\n   five");
     }
 
     #[test]

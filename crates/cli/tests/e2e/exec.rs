@@ -245,13 +245,13 @@ fn what_the_doctor_could_not_try_is_no_success() {
 }
 
 #[test]
-fn the_example_of_the_readme_runs_as_it_says() {
-    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
-    let readme = fs::read_to_string(readme).expect("the README");
-    let example = readme.lines().find(|line| line.starts_with("metier exec csv-stats"));
+fn the_example_of_the_guide_runs_as_it_says() {
+    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/running-safely.md");
+    let guide = fs::read_to_string(guide).expect("the guide");
+    let example = guide.lines().find(|line| line.starts_with("metier exec csv-stats"));
     let env = environment().with_variable("PATH", "/usr/local/bin:/usr/bin:/bin");
     if !run(&env, "skills explain csv-stats").stdout.contains("yes") {
-        return metier_testkit::skip("the example of the README", "there is no python3");
+        return metier_testkit::skip("the example of the guide", "there is no python3");
     }
     env.write("project/sales.csv", "region,amount\nnorth,10\nsouth,20\n");
     let mut shell = env.command("/bin/sh");

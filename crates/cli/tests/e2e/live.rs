@@ -113,8 +113,8 @@ fn names_of_files_cannot_look_like_lines_of_metier() {
     in [HOME]/.metier/workspaces/metier/local/one-0
     warning: `out/long
                         kept c@0` is a link and was not collected
-    warning: `out/a\u{a}kept b@0\u{d}\u{1b}[2J` was not kept: `out/a\nkept b@0\r\u{1
-      b}[2J` cannot name an artifact: it has a control character
+    warning: `out/a\u{a}kept b@0\u{d}\u{1b}[2J` was not kept: `out/a\nkept
+      b@0\r\u{1b}[2J` cannot name an artifact: it has a control character
     exit 0, but not everything was kept · [TIME] · sandbox (full) · session one
     code 1
     ");

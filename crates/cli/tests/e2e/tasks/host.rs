@@ -100,8 +100,8 @@ fn a_person_is_asked_and_what_is_allowed_for_good_is_not_asked_again() {
       in    [HOME]/.metier/workspace
       file  /usr/bin/touch
       why   nobody allowed `touch`
-      [a]   keeps `touch made` for agent default, in [HOME]/.metier/workspace, as long as /usr/bin/touch is no
-            t changed
+      [a]   keeps `touch made` for agent default, in [HOME]/.metier/workspace, as long as /usr/bin/touch is
+            not changed
     [o]nce, [a]lways or [d]eny? what?
     [o]nce, [a]lways or [d]eny? d
     approval: not allowed
@@ -185,8 +185,8 @@ fn what_cannot_be_seen_and_secrets_are_shown_safely() {
     [o]nce or [d]eny? d
     approval: not allowed
     refused exec: the user did not allow this; do not try it in another way, say what you need it for
-    refused exec: this was not run: the command is 20004 bytes long as it would be shown, more than a person can check (1638
-      4); and nobody allowed `echo`
+    refused exec: this was not run: the command is 20004 bytes long as it would be shown, more than a person can check
+      (16384); and nobody allowed `echo`
 
     Done.
     answered · [TIME] · scripted/replies.jsonl · session one

@@ -53,8 +53,8 @@ fn what_was_said_before_a_retry_is_said_to_be_void() {
     let env = plain(&server);
     assert_snapshot!(seen(start(&env)), @"
     Wrong from the start.
-    again: the reply broke off before its end; what was said abo
-      ve is void
+    again: the reply broke off before its end; what was said
+      above is void
 
     ## Right
 

@@ -167,8 +167,8 @@ fn a_person_is_asked_and_what_is_allowed_for_good_is_asked_again_when_it_changes
     set(&env, "description", "Says what it is told, and sends it to others.");
     calling(&env, &[echo("in the same session")]);
     assert_snapshot!(ask("one", &[]), @"
-    refused odd__echo: this was not called: `odd` describes `echo` differently than when this session began; a new session b
-      egins with what it says now
+    refused odd__echo: this was not called: `odd` describes `echo` differently than when this session began; a new session
+      begins with what it says now
 
     Done.
     answered · [TIME] · scripted/replies.jsonl · session one

@@ -56,7 +56,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
 
 /// Fails, naming the pages, when one is broken or differs from what the binary prints.
 pub(crate) fn check(project: &Project) -> Result<()> {
-    check_pages(project)?;
+    check_pages(&Book::read(&project.file(""))?)?;
     let mut stale = Vec::new();
     let binary = build(project)?;
     for (page, text) in render(project, &binary)? {
@@ -86,24 +86,24 @@ fn write(project: &Project) -> Result<()> {
     Ok(())
 }
 
+/// Builds the site, also when something is wrong with a page, and then fails all the same.
 fn build_site(project: &Project) -> Result<()> {
-    let book = check_pages(project)?;
+    let book = Book::read(&project.file(""))?;
     let count = site::write(&book, &project.file(SITE))?;
     println!("{SITE}/index.html and {} more files", count - 1);
-    Ok(())
+    check_pages(&book)
 }
 
-/// Reads the book; fails with every page and link that is broken.
-fn check_pages(project: &Project) -> Result<Book> {
-    let book = Book::read(&project.file(""))?;
-    let problems = site::problems(&book);
+/// Fails with every page and link that is broken.
+fn check_pages(book: &Book) -> Result<()> {
+    let problems = site::problems(book);
     if !problems.is_empty() {
         for problem in &problems {
             eprintln!("{problem}");
         }
         bail!("{} in the pages of the documentation", counted(problems.len()));
     }
-    Ok(book)
+    Ok(())
 }
 
 fn counted(problems: usize) -> String {

@@ -244,7 +244,7 @@ mod tests {
     fn codes_are_found_in_any_case_and_others_are_guessed() {
         let told = |text: &str| match find(text) {
             Ok(code) => code.to_string(),
-            Err(failure) => format!("{failure} / {}", failure.hint.clone().unwrap_or_default()),
+            Err(failure) => format!("{failure} / {}", failure.remedy().unwrap_or_default()),
         };
         insta::assert_snapshot!(["M023", " m023 ", "M23", "M099", "23", "lowercase", ""].map(told).join("\n"), @"
         M023

@@ -59,6 +59,12 @@ impl From<SettingsError> for Failure {
                 failure.into_usage().hint("`metier config show --all` lists them")
             }
             SettingsError::Syntax { .. } => failure.into_usage().hint("mend that line"),
+            SettingsError::WrongKind { nearest: Some(nearest), .. } => {
+                failure.into_usage().hint(format!("did you mean `{nearest}`?"))
+            }
+            SettingsError::Glob { .. } => {
+                failure.into_usage().hint("write names such as `pdf`, or patterns such as `git-*`")
+            }
             SettingsError::Agent { .. }
             | SettingsError::Server { .. }
             | SettingsError::WrongKind { .. } => failure.into_usage(),

@@ -168,7 +168,7 @@ fn refusal(path: &Path, error: SettingsError, before: &str, after: &str) -> Prob
     let told = why.strip_prefix(&place).and_then(|rest| rest.split_once(": "));
     let told = told.and_then(|(line, what)| Some((line.parse().ok()?, what)));
     let (line, what) = told.unwrap_or((1, why.as_str()));
-    let hint = failure.hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
+    let hint = failure.remedy().map(|hint| format!(" ({hint})")).unwrap_or_default();
     let mut problem =
         Problem::new(Code::SettingIgnored, path, format!("{before}{what}{after}{hint}"));
     problem.line = line;

@@ -34,7 +34,11 @@ fn settings(sheet: &mut Sheet) {
             line: 3,
             message: "string values must be quoted, expected literal string".into(),
         },
-        E::Unknown { place: place(), name: "exec.timout".into(), nearest: Some("exec.timeout") },
+        E::Unknown {
+            place: place(),
+            name: "exec.timout".into(),
+            nearest: Some("exec.timeout".into()),
+        },
         E::Unknown { place: place(), name: "colour".into(), nearest: None },
         E::Agent {
             place: place(),
@@ -46,10 +50,18 @@ fn settings(sheet: &mut Sheet) {
             name: "mcp.servers.a b.command".into(),
             rule: "a name is up to 32 letters, digits, `-` and `_`",
         },
+        E::Glob { place: place(), name: "skills.denied".into(), glob: "[x".into() },
         E::WrongKind {
             place: "$METIER_EXEC_TIMEOUT".into(),
             name: "exec.timeout".into(),
             wanted: "a whole number",
+            nearest: None,
+        },
+        E::WrongKind {
+            place: place(),
+            name: "approvals.mode".into(),
+            wanted: "`deny`, `allowlist` or `full`",
+            nearest: Some("allowlist"),
         },
     ];
     errors.into_iter().for_each(|error| sheet.show(error, Failure::from));

@@ -30,6 +30,36 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
     ("approval", "Refusal", "*", "in a result for a model"),
     ("approval", "TooLong", "*", "in a result for a model, whose command nobody is asked about"),
     (
+        "agent",
+        "AgentError",
+        "Tool",
+        "the command brings no tools of its own; programs that use the crate do",
+    ),
+    (
+        "agent",
+        "ToolError",
+        "*",
+        "the command brings no tools of its own; programs that use the crate do",
+    ),
+    (
+        "sandbox",
+        "SpawnError",
+        "NoHelper",
+        "the command has a helper; programs that use the crate may not",
+    ),
+    (
+        "workspace",
+        "ExecuteError",
+        "Custom",
+        "the command brings no executor of its own; programs that use the crate do",
+    ),
+    (
+        "workspace",
+        "ExecuteError",
+        "Overdue",
+        "the command brings no executor of its own; programs that use the crate do",
+    ),
+    (
         "model",
         "ModelError",
         "Parameter",
@@ -68,6 +98,12 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
         "part of a finding of `lint`, of a setting's rule or of an offer's fault",
     ),
     ("skill", "YamlError", "*", "a finding of `lint`"),
+    (
+        "workspace",
+        "OpenError",
+        "*",
+        "the command opens its folders one by one; programs that use the crate do not",
+    ),
     ("workspace", "InteractiveError", "*", "in a result for a model that keeps programs running"),
     (
         "workspace",

@@ -49,9 +49,7 @@ impl From<SettingsError> for Failure {
     fn from(error: SettingsError) -> Self {
         let failure = Self::of(&error);
         match error {
-            SettingsError::Unreadable { .. } => {
-                failure.hint("make it readable for you, or set METIER_HOME to another folder")
-            }
+            SettingsError::Unreadable { .. } => failure.hint("make it a file that you can read"),
             SettingsError::Unknown { nearest: Some(nearest), .. } => {
                 failure.into_usage().hint(format!("did you mean `{nearest}`?"))
             }

@@ -158,7 +158,7 @@ fn a_mistake_is_named_with_its_line() {
     assert_snapshot!(with("[skills.entries.pdf]\nenable = true\n"), @"2 |  | error: [HOME]/.metier/config.toml:2: there is no setting `skills.entries.pdf.enable` / hint: did you mean `skills.entries.pdf.enabled`?");
     assert_snapshot!(with("[quite.different]\nthing = 1\n"), @"2 |  | error: [HOME]/.metier/config.toml:2: there is no setting `quite.different.thing` / hint: `metier config show --all` lists them");
     assert_snapshot!(with("skills.denied = 'x'"), @"2 |  | error: [HOME]/.metier/config.toml:1: `skills.denied` is not a list of names or globs of names");
-    assert_snapshot!(with("skills.denied = ['[x']"), @"2 |  | error: [HOME]/.metier/config.toml:1: `skills.denied` has `[x`, which is not a name or a glob of names");
+    assert_snapshot!(with("skills.denied = ['[x']"), @"2 |  | error: [HOME]/.metier/config.toml:1: `skills.denied` has `[x`, which is not a name or a glob of names / hint: write names such as `pdf`, or patterns such as `git-*`");
     assert_snapshot!(with("skills.enabled = 'yes'"), @"2 |  | error: [HOME]/.metier/config.toml:1: `skills.enabled` is not `true` or `false`");
     assert_snapshot!(with("skills.catalog_tokens = -1"), @"2 |  | error: [HOME]/.metier/config.toml:1: `skills.catalog_tokens` is not a whole number");
     assert_snapshot!(with("skills.catalog_tokens = 1.5"), @"2 |  | error: [HOME]/.metier/config.toml:1: `skills.catalog_tokens` is not a whole number");
@@ -192,10 +192,10 @@ fn a_configuration_that_is_no_file_is_not_waited_for() {
     # state: [HOME]/.metier
     # nothing is set; `--all` shows every setting with its default, `metier config sample` explains them
     ----- stderr
-    warning: [PROJECT]/.metier/config.toml:1:1: the project's configuration is not used: cannot read the configuration `[PROJECT]/.metier/config.toml`: not a regular file [M090]
+    warning: [PROJECT]/.metier/config.toml:1:1: the project's configuration is not used: cannot read the configuration `[PROJECT]/.metier/config.toml`: not a regular file (make it a file that you can read) [M090]
     ");
     fs::create_dir_all(env.home().join(".metier/config.toml")).unwrap();
-    assert_snapshot!(compact(&run(&env, "config show")), @"1 |  | error: cannot read the configuration `[HOME]/.metier/config.toml`: not a regular file / hint: make it readable for you, or set METIER_HOME to another folder");
+    assert_snapshot!(compact(&run(&env, "config show")), @"1 |  | error: cannot read the configuration `[HOME]/.metier/config.toml`: not a regular file / hint: make it a file that you can read");
 }
 
 #[test]

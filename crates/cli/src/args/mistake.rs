@@ -124,7 +124,7 @@ mod tests {
         let error = tree().try_get_matches_from(&words).expect_err("it is wrong");
         match mistake(&error, &words) {
             Some(failure) => {
-                format!("{failure}\n  {}", failure.hint.as_deref().unwrap_or_default())
+                format!("{failure}\n  {}", failure.remedy().unwrap_or_default())
             }
             None => format!("clap: {:?}", error.kind()),
         }

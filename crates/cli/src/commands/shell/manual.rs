@@ -1,6 +1,7 @@
 //! `metier man`: pages for `man`, one for each command, made of the same tree as the help.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use clap::Command;
@@ -19,7 +20,7 @@ pub(in crate::commands) fn manual(folder: Option<&Path>, output: Output) -> Resu
     let mut tree = args::tree().disable_help_subcommand(true);
     tree.build();
     let Some(folder) = folder else {
-        output.print(&page(&tree, "")?);
+        output.print(&page(&tree, ""));
         return Ok(OK);
     };
     fs::create_dir_all(folder).map_err(|error| cannot(folder, &error))?;
@@ -32,7 +33,7 @@ pub(in crate::commands) fn manual(folder: Option<&Path>, output: Output) -> Resu
 /// Writes the page of a command, and those of the commands below it; gives how many.
 fn write(command: &Command, path: &str, folder: &Path) -> Result<usize, Failure> {
     let file = folder.join(format!("{}.1", title(path)));
-    fs::write(&file, page(command, path)?).map_err(|error| cannot(&file, &error))?;
+    fs::write(&file, page(command, path)).map_err(|error| cannot(&file, &error))?;
     let mut count = 1;
     for inner in command.get_subcommands().filter(|it| !it.is_hide_set()) {
         count += write(inner, format!("{path} {}", inner.get_name()).trim_start(), folder)?;
@@ -40,8 +41,9 @@ fn write(command: &Command, path: &str, folder: &Path) -> Result<usize, Failure>
     Ok(count)
 }
 
-fn cannot(path: &Path, error: &std::io::Error) -> Failure {
+fn cannot(path: &Path, error: &io::Error) -> Failure {
     Failure::new(format!("cannot write `{}`: {error}", path.display()))
+        .hint("name a folder that you can write to")
 }
 
 /// What the page of a command is called.
@@ -49,7 +51,12 @@ fn title(path: &str) -> String {
     format!("metier {path}").trim_end().replace(' ', "-")
 }
 
-fn page(command: &Command, path: &str) -> Result<String, Failure> {
+fn page(command: &Command, path: &str) -> String {
+    let text = troff(command, path).expect("memory takes whatever is written to it");
+    in_ascii(&String::from_utf8_lossy(&text))
+}
+
+fn troff(command: &Command, path: &str) -> io::Result<Vec<u8>> {
     let source = format!("metier {}", env!("CARGO_PKG_VERSION"));
     let man = Man::new(command.clone()).title(title(path)).source(source).manual(MANUAL);
     let mut text = Vec::new();
@@ -67,7 +74,7 @@ fn page(command: &Command, path: &str) -> Result<String, Failure> {
     }
     add_neighbours(&mut rest, path);
     rest.to_writer(&mut text)?;
-    Ok(in_ascii(&String::from_utf8_lossy(&text)))
+    Ok(text)
 }
 
 /// A page in signs that every `troff` reads.

@@ -460,7 +460,7 @@ pub(crate) enum ConfigCommand {
         #[arg(long)]
         all: bool,
     },
-    /// Print a configuration file with every setting explained and commented out
+    /// Print a configuration file that explains every setting
     Sample,
     /// Print the JSON Schema of configuration files, for editors
     Schema,

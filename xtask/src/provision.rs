@@ -99,6 +99,11 @@ const NEEDS: &[Need] = &[
         source: Source::Debian(Sign::Program("git")),
     },
     Need {
+        package: "curl",
+        reason: "another one, whose arguments may have secrets",
+        source: Source::Debian(Sign::Program("curl")),
+    },
+    Need {
         package: "g++",
         reason: "compiles the library of the fuzz targets",
         source: Source::Debian(Sign::Program("g++")),
@@ -278,7 +283,7 @@ mod tests {
     fn an_empty_machine_misses_everything() {
         insta::assert_snapshot!(
             missing_beside(&[], |_| None),
-            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit git g++ strace zsh fish groff openssl nodejs npm chromium xtask/node cargo-deny"
+            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit git curl g++ strace zsh fish groff openssl nodejs npm chromium xtask/node cargo-deny"
         );
     }
 
@@ -289,7 +294,7 @@ mod tests {
                 let asks_debian = command.get_program() == "dpkg-query";
                 Some(if asks_debian { "installed" } else { "cargo-deny 0.20.2\n" }.to_owned())
             }),
-            @"dash mawk docker.io podman runc conmon catatonit git g++ strace zsh fish groff openssl nodejs npm chromium xtask/node"
+            @"dash mawk docker.io podman runc conmon catatonit git curl g++ strace zsh fish groff openssl nodejs npm chromium xtask/node"
         );
     }
 
@@ -298,7 +303,7 @@ mod tests {
         let programs = [
             &["python3", "dash", "mawk", "busybox", "cargo-deny", "openssl", "node", "npm"][..],
             &["dockerd", "podman", "runc", "conmon", "catatonit", "strace", "chromium"],
-            &["zsh", "fish", "groff", "git", "g++"],
+            &["zsh", "fish", "groff", "git", "g++", "curl"],
         ];
         let other: fn(Command) -> Option<String> = |_| Some("cargo-deny 0.14.2".to_owned());
         assert_eq!(
@@ -327,7 +332,7 @@ mod tests {
         let needs = NEEDS.iter().collect::<Vec<_>>();
         insta::assert_snapshot!(
             debian_packages(&needs).join(" "),
-            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit netavark git g++ strace zsh fish groff openssl ca-certificates nodejs npm chromium"
+            @"python3 dash mawk busybox-static docker.io podman runc conmon catatonit netavark git curl g++ strace zsh fish groff openssl ca-certificates nodejs npm chromium"
         );
     }
 }

@@ -5,11 +5,14 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// The folder of real skills named by `METIER_TEST_CORPUS`; without it the test is skipped.
+/// The folder of skills that other people wrote, named by `METIER_TEST_CORPUS`.
+///
+/// They are no part of the project and nothing installs them, so going without is not a skip, which
+/// would fail the test command on every checkout that stands alone. The report names what was not tried.
 pub fn corpus(test: &str) -> Option<PathBuf> {
     let folder = env::var_os("METIER_TEST_CORPUS").map(PathBuf::from);
     if folder.is_none() {
-        skip(test, "METIER_TEST_CORPUS names no folder of skills");
+        report(test, "not tried, because METIER_TEST_CORPUS names no folder of skills");
     }
     folder
 }

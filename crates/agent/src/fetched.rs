@@ -98,8 +98,6 @@ async fn tree_apart(library: Arc<dyn Library>, entry: Entry) -> Result<Tree, Lib
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
-    use std::collections::HashMap;
     use std::path::PathBuf;
     use std::sync::mpsc;
 
@@ -143,14 +141,7 @@ mod tests {
         let frontmatter = frontmatter.as_object().unwrap();
         let offer = Offer { uri, frontmatter, files: Some(&files) };
         let skill = RemoteSkill::read(&SkillName::new("one").unwrap(), &offer).unwrap();
-        let machine = Machine {
-            os: "linux",
-            path: &[],
-            env: &|_| false,
-            config: &|_| false,
-            server: &|_| false,
-            programs: RefCell::new(HashMap::new()),
-        };
+        let machine = Machine::new("linux", &[]);
         build(&LibraryOptions {
             roots: &[],
             bundled: &[],

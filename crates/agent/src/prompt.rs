@@ -176,8 +176,6 @@ pub fn layout_of(opening: &Opening) -> Layout {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
-    use std::collections::HashMap;
 
     use metier_model::{Message, Request};
     use metier_skill::library::{Choices, LibraryOptions, Machine, TrustPolicy, build};
@@ -189,14 +187,7 @@ mod tests {
 
     /// The beginning when there are no skills.
     fn bare(tools: ToolSet) -> Opening {
-        let machine = Machine {
-            os: "linux",
-            path: &[],
-            env: &|_| false,
-            config: &|_| false,
-            server: &|_| false,
-            programs: RefCell::new(HashMap::new()),
-        };
+        let machine = Machine::new("linux", &[]);
         let snapshot = build(&LibraryOptions {
             roots: &[],
             bundled: &[],

@@ -7,7 +7,6 @@ use metier_agent::host::{Machine, take_decisions};
 use metier_approval::{Ask, Facts, Mode, Policy, Rules, SkillProgram};
 use metier_session::{Decision, DecisionStore};
 use metier_skill::library::{Entry, Place, Snapshot};
-use metier_workspace::environment::SYSTEM_PATH;
 use serde::de::DeserializeOwned;
 
 use crate::context::Context;
@@ -67,12 +66,9 @@ impl Context {
         })
     }
 
-    /// This machine as commands on it find it: programs of the system, and installed tools. What else is on the
-    /// person's own `PATH` is not there for them.
+    /// This machine as commands on it find it.
     pub(crate) fn machine(&self) -> Machine {
-        let mut path: Vec<PathBuf> = std::env::split_paths(SYSTEM_PATH).collect();
-        path.push(self.tools().join("bin"));
-        Machine { path }
+        Machine { path: self.program_path() }
     }
 
     /// A pattern for programs as it is judged by: a name, or a whole path.

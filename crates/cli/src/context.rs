@@ -1,7 +1,5 @@
 //! What every command about skills needs: settings, roots, and the snapshot made of them.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::path::PathBuf;
 
 use metier_agent::library::read_tree;
@@ -15,6 +13,7 @@ use metier_skill::library::{
 use metier_skill::problem::Problem;
 use metier_skill::search::edit_distance;
 use metier_workspace::Tree;
+use metier_workspace::environment::SYSTEM_PATH;
 
 use crate::archives::Reach;
 use crate::args::SourceArgs;
@@ -69,9 +68,10 @@ impl Context {
         roots::real(&self.environment.state()).join("tools")
     }
 
-    /// Where programs are looked for: what the environment says, and then installed tools.
+    /// Where those who run commands look for programs: those of the system, and then installed tools. What else
+    /// is on the person's own `PATH` is not there for them.
     pub(crate) fn program_path(&self) -> Vec<PathBuf> {
-        let mut folders = self.environment.path();
+        let mut folders: Vec<PathBuf> = std::env::split_paths(SYSTEM_PATH).collect();
         folders.push(self.tools().join("bin"));
         folders
     }
@@ -124,12 +124,11 @@ impl Context {
         let path = self.program_path();
         let servers = self.mcp_names();
         let machine = Machine {
-            os: std::env::consts::OS,
-            path: &path,
+            unseen: &self.environment.path(),
             env: &|name| self.environment.variable(name).is_some(),
             config: &|name| self.settings.is_true(name),
             server: &|name| servers.has(name),
-            programs: RefCell::new(HashMap::new()),
+            ..Machine::new(std::env::consts::OS, &path)
         };
         let digests = self.digests();
         let (store, trust_problem) = self.trust_store();

@@ -108,9 +108,18 @@ impl TestEnv {
         file.parent().expect("a file has a folder").to_owned()
     }
 
-    /// Puts a program that does nothing on the `PATH`.
+    /// Puts a program that does nothing on the `PATH` of the person; runs do not see it.
     pub fn program(&self, name: &str) -> PathBuf {
-        let path = self.write(Path::new("bin").join(name), "#!/bin/sh\n");
+        self.program_in("bin", name)
+    }
+
+    /// Puts a program that does nothing where `install-deps` puts those that runs see.
+    pub fn tool(&self, name: &str) -> PathBuf {
+        self.program_in("home/.metier/tools/bin", name)
+    }
+
+    fn program_in(&self, folder: &str, name: &str) -> PathBuf {
+        let path = self.write(Path::new(folder).join(name), "#!/bin/sh\n");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("its mode");
         path
     }

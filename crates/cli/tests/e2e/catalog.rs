@@ -144,7 +144,7 @@ fn locations_of_bundled_skills_can_be_read() {
     let programs =
         missing.flat_map(|it| [&it["bins"], &it["any_bins"]]).filter_map(|it| it.as_array());
     for program in programs.flatten() {
-        env.program(program.as_str().unwrap());
+        env.tool(program.as_str().unwrap());
     }
     let catalog = json(&run(&env, "skills catalog --format xml --json --tokens 8000"));
     let text =

@@ -134,9 +134,9 @@ fn explain_says_what_is_missing_and_what_to_do() {
 #[test]
 fn explain_follows_the_machine_and_the_settings() {
     let env = with_tool().with_variable("BOLT_SIZE", "3");
-    env.program("torque");
-    env.program("grip");
-    env.program("mallet");
+    env.tool("torque");
+    env.tool("grip");
+    env.tool("mallet");
     env.write("home/.metier/config.toml", "skills.entries.wrench.api_key = 'k'");
     assert_snapshot!(run_own(&env, "skills explain wrench"), @"
     exit 0
@@ -154,6 +154,25 @@ fn explain_follows_the_machine_and_the_settings() {
     let explained = json(&run_own(&env, "skills explain wrench --json"));
     assert_eq!(explained["eligible"], true);
     assert_eq!(explained["blocks"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn a_program_that_runs_do_not_see_does_not_make_a_skill_ready() {
+    let env = with_tool().with_variable("BOLT_SIZE", "3").with_variable("BOLT_KEY", "k");
+    env.tool("torque");
+    env.tool("mallet");
+    env.program("grip");
+    let explained = run_own(&env, "skills explain wrench");
+    let told = explained.stdout.lines().filter(|line| !line.contains("noticed"));
+    assert_snapshot!(told.collect::<Vec<_>>().join("\n"), @"
+    wrench
+        found  [PROJECT]/skills/wrench/SKILL.md (flag)
+     eligible  no
+      because  needs the program grip, and [ROOT]/bin/grip is where runs do not see it
+       remedy  install grip, for the whole system: in /usr/bin or /usr/local/bin
+      catalog  not listed
+      started  by nobody
+    ");
 }
 
 #[test]

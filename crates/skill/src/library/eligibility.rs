@@ -20,6 +20,9 @@ pub struct Machine<'a> {
     pub os: &'a str,
     /// Where programs are looked for: the path of the executor that will run them.
     pub path: &'a [PathBuf],
+    /// Where the person has programs of which the executor sees none: a skill that needs one is not
+    /// usable, and is told why.
+    pub unseen: &'a [PathBuf],
     /// Whether a variable is set to something.
     pub env: &'a dyn Fn(&str) -> bool,
     /// Whether a setting, by its dotted name, is true.
@@ -35,7 +38,8 @@ impl<'a> Machine<'a> {
     /// true, and there are no other servers. Every field can be set afterwards.
     pub fn new(os: &'a str, path: &'a [PathBuf]) -> Self {
         let programs = RefCell::new(HashMap::new());
-        Self { os, path, env: &|_| false, config: &|_| false, server: &|_| false, programs }
+        let unset = &|_: &str| false;
+        Self { os, path, unseen: &[], env: unset, config: unset, server: unset, programs }
     }
 }
 
@@ -122,6 +126,8 @@ pub enum Block {
     Bin {
         /// Which.
         name: String,
+        /// Where it is for the person, but not for those who run commands.
+        unseen: Option<PathBuf>,
     },
     /// None of these programs is there.
     AnyBin {
@@ -179,7 +185,7 @@ impl Verdict {
         let mut missing = Missing::default();
         for block in &self.blocks {
             match block {
-                Block::Bin { name } => missing.bins.push(name.clone()),
+                Block::Bin { name, .. } => missing.bins.push(name.clone()),
                 Block::AnyBin { names } => missing.any_bins.clone_from(names),
                 Block::Env { name } => missing.env.push(name.clone()),
                 Block::Config { key } => missing.config.push(key.clone()),
@@ -222,7 +228,12 @@ impl fmt::Display for Block {
             Self::Config { key } => write!(formatter, "needs the setting {key}"),
             Self::Server { name } => write!(formatter, "needs the MCP server {name}"),
             Self::Tool { name } => write!(formatter, "needs the tool {name} of an MCP server"),
-            Self::Bin { name } => write!(formatter, "needs the program {name}"),
+            Self::Bin { name, unseen: None } => write!(formatter, "needs the program {name}"),
+            Self::Bin { name, unseen: Some(place) } => write!(
+                formatter,
+                "needs the program {name}, and {} is where runs do not see it",
+                place.display()
+            ),
             Self::AnyBin { names } => {
                 write!(formatter, "needs one of the programs {}", names.join(", "))
             }
@@ -266,8 +277,14 @@ impl Block {
                 let server = toml_key(name.split('/').next().unwrap_or_default());
                 format!("look at `mcp.servers.{server}.tools` and `mcp.servers.{server}.deny`")
             }
-            Self::Bin { name: program } => {
-                install_hint(name, requirements?, std::slice::from_ref(program))
+            Self::Bin { name: program, unseen } => {
+                let hint = install_hint(name, requirements?, std::slice::from_ref(program));
+                match unseen {
+                    None => hint,
+                    Some(_) => {
+                        format!("{hint}, for the whole system: in /usr/bin or /usr/local/bin")
+                    }
+                }
             }
             Self::AnyBin { names } => install_hint(name, requirements?, names),
         })
@@ -387,7 +404,9 @@ impl Machine<'_> {
             }
         }
         for name in requirements.bins.iter().filter(|name| !self.has_program(name)) {
-            unmet.push(Block::Bin { name: name.clone() });
+            let mut places = self.unseen.iter().map(|folder| folder.join(name));
+            let unseen = places.find(|place| !name.contains('/') && is_program(place));
+            unmet.push(Block::Bin { name: name.clone(), unseen });
         }
         let any = &requirements.any_bins;
         if !any.is_empty() && !any.iter().any(|name| self.has_program(name)) {

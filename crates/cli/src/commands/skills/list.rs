@@ -183,7 +183,7 @@ pub(super) fn status(entry: &Entry) -> (anstyle::Style, String) {
         Block::Os { wanted } => format!("needs {}", wanted.join("/")),
         Block::Env { name } => format!("needs ${name}"),
         Block::Config { key } => format!("needs {key}"),
-        Block::Bin { name } | Block::Server { name } | Block::Tool { name } => {
+        Block::Bin { name, .. } | Block::Server { name } | Block::Tool { name } => {
             format!("needs {name}")
         }
         Block::AnyBin { names } => format!("needs {}", names.join("/")),

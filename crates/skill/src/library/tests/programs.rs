@@ -34,6 +34,24 @@ fn all_programs_must_be_on_the_path() {
 }
 
 #[test]
+fn a_program_that_only_the_person_sees_is_named_with_its_place() {
+    let mut world = ship("{requires: {bins: [one]}}");
+    world.unseen = vec![world.scratch.folder("home/bin")];
+    world.scratch.program("home/bin/one");
+    let snapshot = world.build();
+    let entry = snapshot.find("ship").unwrap();
+    let block = &entry.verdict.blocks[0];
+    let place = world.scratch.path("home/bin/one");
+    let wanted =
+        format!("needs the program one, and {} is where runs do not see it", place.display());
+    assert_eq!(block.to_string(), wanted);
+    insta::assert_snapshot!(
+        entry.remedy(block).unwrap(),
+        @"install one, for the whole system: in /usr/bin or /usr/local/bin"
+    );
+}
+
+#[test]
 fn a_program_is_a_file_that_can_be_executed() {
     let world = ship("{requires: {bins: [one]}}");
     world.scratch.write("bin/one", "not executable");

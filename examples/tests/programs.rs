@@ -20,28 +20,24 @@ fn the_agent_finds_a_skill_and_runs_it_in_the_sandbox() {
     insta::assert_snapshot!(printed(env!("CARGO_BIN_EXE_agent")), @"
     I am the offline planner, not a language model: I choose a skill by its description and run an example of it.
 
-    Skill: `word-count`
-
-    Command:
+    `word-count` fits this task. I took this command from its examples:
 
     ```text
     sh scripts/count.sh assets/sample.txt
     ```
 
-    It reads an example that came with the skill. Attach a file to use yours.
+    It reads data that came with the skill; attach a file to use yours.
 
-    Exit: 0
-
-    Output:
+    It ended with exit code 0 and printed:
 
     ```text
     lines: 2
     words: 13
     ```
 
-    Files made: none
+    It made no files.
 
-    For an answer to the task itself, choose a model with `--model PROVIDER/NAME`.
+    For an answer to the task itself, give the agent a language model.
     ");
 }
 
@@ -59,28 +55,24 @@ fn an_executor_of_the_program_runs_the_commands_of_a_skill() {
     insta::assert_snapshot!(printed(env!("CARGO_BIN_EXE_custom_executor")), @"
     I am the offline planner, not a language model: I choose a skill by its description and run an example of it.
 
-    Skill: `word-count`
-
-    Command:
+    `word-count` fits this task. I took this command from its examples:
 
     ```text
     sh scripts/count.sh assets/sample.txt
     ```
 
-    It reads an example that came with the skill. Attach a file to use yours.
+    It reads data that came with the skill; attach a file to use yours.
 
-    Exit: 0
-
-    Output:
+    It ended with exit code 0 and printed:
 
     ```text
     lines: 2
     words: 13
     ```
 
-    Files made: none
+    It made no files.
 
-    For an answer to the task itself, choose a model with `--model PROVIDER/NAME`.
+    For an answer to the task itself, give the agent a language model.
     ran: sh scripts/count.sh assets/sample.txt
     ");
 }

@@ -65,7 +65,8 @@ impl Context {
             OFFLINE
         });
         if name == OFFLINE {
-            return Ok(Arc::new(Offline::new(skills.snapshot())));
+            let advice = "choose a model with `--model PROVIDER/NAME`";
+            return Ok(Arc::new(Offline::new(skills.snapshot()).with_advice(advice)));
         }
         Ok(metier_model::open(name, &ModelSettings::new(self.providers()?))?)
     }

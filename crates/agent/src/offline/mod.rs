@@ -40,10 +40,14 @@ const KNOWN_WORDS: usize = 2;
 /// …or one in so many, or a kind of file that came with it.
 const KNOWN_SHARE: usize = 2;
 
+/// How a program gets a better answer, unless it says so itself.
+const ADVICE: &str = "give the agent a language model";
+
 /// The offline planner.
 #[derive(Debug)]
 pub struct Offline {
     snapshot: Arc<Snapshot>,
+    advice: String,
 }
 
 /// What it does next.
@@ -55,13 +59,27 @@ enum Act {
 impl Offline {
     /// A planner with these skills.
     pub fn new(snapshot: Arc<Snapshot>) -> Self {
-        Self { snapshot }
+        Self { snapshot, advice: ADVICE.to_owned() }
     }
 
-    fn act(&self, request: &Request) -> Act {
+    /// The same, which tells people to do this for a better answer: `set a key`, say.
+    #[must_use]
+    pub fn with_advice(self, advice: &str) -> Self {
+        Self { advice: advice.to_owned(), ..self }
+    }
+
+    /// What it replies to a request.
+    fn reply(&self, request: &Request) -> Act {
         if request.tool_choice == ToolChoice::None {
             return Act::Say(report::summary(request));
         }
+        match self.act(request) {
+            Act::Say(text) => Act::Say(report::whole(&text, &self.advice)),
+            call => call,
+        }
+    }
+
+    fn act(&self, request: &Request) -> Act {
         let talk = Talk::of(request);
         if let Some(run) = talk.last(&[name::RUN, name::EXEC]) {
             return self.after_run(&talk, run);
@@ -80,8 +98,14 @@ impl Offline {
 
     /// Picks a skill and loads it.
     fn begin(&self, talk: &Talk<'_>) -> Act {
-        let ranked = self.rank(talk);
+        let ranked = self.rank(talk, Entry::is_model_visible);
         let Some(best) = ranked.first().filter(|it| it.fits) else {
+            let unusable =
+                |entry: &Entry| !entry.verdict.is_eligible() && entry.manifest.invocation.by_model;
+            let wanted = self.rank(talk, unusable);
+            if let Some(wanted) = wanted.first().filter(|it| it.fits) {
+                return Act::Say(report::unusable(wanted.entry));
+            }
             let mut names: Vec<&str> = ranked.iter().map(|it| it.entry.name.as_str()).collect();
             let others = nearest(&self.snapshot, &talk.words().join("-"), 2 * NEAREST);
             names.extend(others.into_iter().filter(|it| !ranked.iter().any(|has| has.is(it))));
@@ -153,9 +177,9 @@ impl Offline {
         }
     }
 
-    /// The few skills that have most to do with a task, the best first.
-    fn rank(&self, talk: &Talk<'_>) -> Vec<Ranked<'_>> {
-        let index = SkillIndex::new(&self.snapshot, Entry::is_model_visible);
+    /// The few skills among some that have most to do with a task, the best first.
+    fn rank(&self, talk: &Talk<'_>, among: fn(&Entry) -> bool) -> Vec<Ranked<'_>> {
+        let index = SkillIndex::new(&self.snapshot, among);
         let mut words = talk.words();
         let hits = index.search(&words.join(" "), NEAREST);
         words.retain(|word| means_something(word));
@@ -211,7 +235,7 @@ impl Model for Offline {
 
     async fn stream(&self, request: &Request) -> Result<Replies, ModelError> {
         let mut events = Vec::new();
-        let (part, stop) = match self.act(request) {
+        let (part, stop) = match self.reply(request) {
             Act::Say(text) => {
                 let lines =
                     text.split_inclusive('\n').map(|line| ReplyEvent::Text(line.to_owned()));

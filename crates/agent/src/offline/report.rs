@@ -12,8 +12,6 @@ use super::talk::{self, Attached, Done, Talk};
 
 /// What it is.
 const WHAT: &str = "I am the offline planner, not a language model: I choose a skill by its description and run an example of it.";
-/// How to get more.
-const MORE: &str = "For an answer to the task itself, choose a model with `--model PROVIDER/NAME`.";
 /// Lines of output that are repeated.
 const MAX_LINES: usize = 20;
 /// Longest of them, in characters.
@@ -23,61 +21,78 @@ const MAX_FILES: usize = 20;
 /// Tasks that a summary repeats.
 const MAX_TASKS: usize = 20;
 
-fn whole(middle: &str) -> String {
-    format!("{WHAT}\n\n{}\n\n{MORE}\n", middle.trim_end())
+/// An answer, with what gave it and how to get a better one.
+pub(super) fn whole(answer: &str, advice: &str) -> String {
+    let answer = answer.trim_end();
+    format!("{WHAT}\n\n{answer}\n\nFor an answer to the task itself, {advice}.\n")
 }
 
 /// No skill fits.
 pub(super) fn nothing_fits(nearest: &[&Entry]) -> String {
     if nearest.is_empty() {
-        return whole("There are no skills here.");
+        return "There are no skills here.".to_owned();
     }
     let mut text = String::from("No skill fits this task. The nearest are:\n");
     for entry in nearest {
         let description = shortened(&one_line(&entry.manifest.description));
         let _infallible = write!(text, "\n- `{}`: {description}", entry.name.as_str());
     }
-    whole(&text)
+    text
+}
+
+/// A skill fits, and cannot be used here.
+pub(super) fn unusable(entry: &Entry) -> String {
+    let mut text = format!("`{}` fits this task, but cannot be used:\n", entry.name.as_str());
+    for block in &entry.verdict.blocks {
+        let _infallible = write!(text, "\n- {}", shortened(&one_line(&block.to_string())));
+        if let Some(remedy) = entry.remedy(block) {
+            let _infallible = write!(text, ": {}", shortened(&one_line(&remedy)));
+        }
+    }
+    text
 }
 
 /// There is nothing to load skills with.
 pub(super) fn no_tool(skill: &str) -> String {
-    whole(&format!("`{skill}` fits this task, but there is no tool to load it with."))
+    format!("`{skill}` fits this task, but there is no tool to load it with.")
 }
 
 /// The turn is over before it began.
 pub(super) fn no_request_left(skill: &str) -> String {
-    whole(&format!("`{skill}` fits this task, but this turn has no request left to use it."))
+    format!("`{skill}` fits this task, but this turn has no request left to use it.")
 }
 
 /// Something did not work.
 pub(super) fn failed(why: &str) -> String {
-    whole(&format!("It went no further:\n\n{}", block(why)))
+    format!("It went no further:\n\n{}", block(why))
 }
 
 /// There is nothing to run.
 pub(super) fn no_example(skill: &str, body: &str) -> String {
     let why = "shows no command that can be run as it stands, or with the files that were attached";
-    whole(&format!("`{skill}` fits this task. It {why}. It begins:\n\n{}", block(body)))
+    format!("`{skill}` fits this task. It {why}. It begins:\n\n{}", block(body))
 }
 
 /// A command would be run, if it could be.
 pub(super) fn not_run(skill: &str, command: &str, why: &str) -> String {
     let why = format!("Nothing was run, because {why}. From its folder, begin with:");
-    whole(&format!("`{skill}` fits this task. {why}\n\n{}", block(command)))
+    format!("`{skill}` fits this task. {why}\n\n{}", block(command))
 }
 
 /// A command was run.
 pub(super) fn ran(talk: &Talk<'_>, run: &Done) -> String {
     let skill = talk::skill_of(run).unwrap_or_default();
     let command = run.arguments["command"].as_str().unwrap_or_default();
-    let mut text = format!("Skill: `{skill}`\n\nCommand:\n\n{}", block(command));
+    let mut text = format!(
+        "`{skill}` fits this task. I took this command from its examples:\n\n{}",
+        block(command)
+    );
     // Files of an earlier task are missed only where an example stands in for them.
     let mut files = talk.files.as_slice();
     if reads_an_example(command) {
         files = talk.usable();
-        let advice = if files.is_empty() { " Attach a file to use yours." } else { "" };
-        let _infallible = write!(text, "It reads an example that came with the skill.{advice}\n\n");
+        let advice = if files.is_empty() { "; attach a file to use yours" } else { "" };
+        let _infallible = write!(text, "It reads data that came with the skill{advice}.\n\n");
     }
     let unused = unused(command, files);
     if !unused.is_empty() {
@@ -89,7 +104,7 @@ pub(super) fn ran(talk: &Talk<'_>, run: &Done) -> String {
             let _infallible = write!(text, "It was not run:\n\n{}", block(&run.text));
         }
     }
-    whole(&text)
+    text
 }
 
 /// The files that a command does not use, as it would name them.
@@ -101,33 +116,41 @@ fn unused(command: &str, files: &[Attached]) -> Vec<String> {
 }
 
 fn push_output(text: &mut String, output: &Value) {
-    let exit = match (output["exit_code"].as_i64(), output["signal"].as_i64()) {
-        _ if output["timed_out"] == true => "its time was up".to_owned(),
-        (Some(code), _) => code.to_string(),
-        (None, Some(signal)) => format!("signal {signal}"),
-        (None, None) => "unknown".to_owned(),
+    text.push_str(&match (output["exit_code"].as_i64(), output["signal"].as_i64()) {
+        _ if output["timed_out"] == true => "It was ended, because its time was up".to_owned(),
+        (Some(code), _) => format!("It ended with exit code {code}"),
+        (None, Some(signal)) => format!("It was ended by signal {signal}"),
+        (None, None) => "It ended in an unknown way".to_owned(),
+    });
+    let written = [("stdout", "printed"), ("stderr", "wrote to standard error")]
+        .map(|(stream, verb)| (verb, output[stream].as_str().unwrap_or_default()))
+        .into_iter()
+        .filter(|(_, written)| !written.trim().is_empty())
+        .map(|(verb, written)| format!("{verb}:\n\n{}", block(written)))
+        .collect::<Vec<_>>();
+    let _infallible = match written.as_slice() {
+        [] => write!(text, " and printed nothing.\n\n"),
+        blocks => write!(text, " and {}", blocks.join("It ")),
     };
-    let _infallible = write!(text, "Exit: {exit}\n\n");
-    for (stream, title) in [("stdout", "Output"), ("stderr", "Remarks")] {
-        let written = output[stream].as_str().unwrap_or_default();
-        if !written.trim().is_empty() {
-            let _infallible = write!(text, "{title}:\n\n{}", block(written));
-        }
-    }
     let files = output["output_files"].as_array().map(Vec::as_slice).unwrap_or_default();
-    if files.is_empty() {
-        text.push_str("Files made: none\n");
-        return;
-    }
-    text.push_str("Files made:\n\n");
-    for file in files.iter().take(MAX_FILES) {
-        let name = file["name"].as_str().unwrap_or_default();
-        let size = file["size_bytes"].as_u64().unwrap_or_default();
-        let _infallible = writeln!(text, "- `{name}` ({size} bytes)");
+    let _infallible = match files {
+        [] => writeln!(text, "It made no files."),
+        [file] => writeln!(text, "It made {}.", named(file)),
+        _ => writeln!(text, "It made these files:\n"),
+    };
+    for file in files.iter().take(MAX_FILES).filter(|_| files.len() > 1) {
+        let _infallible = writeln!(text, "- {}", named(file));
     }
     if let Some(more) = files.len().checked_sub(MAX_FILES).filter(|more| *more > 0) {
         let _infallible = writeln!(text, "- and {more} more");
     }
+}
+
+/// A file that was made.
+fn named(file: &Value) -> String {
+    let name = file["name"].as_str().unwrap_or_default();
+    let size = file["size_bytes"].as_u64().unwrap_or_default();
+    format!("`{name}` ({size} bytes)")
 }
 
 fn shortened(line: &str) -> String {

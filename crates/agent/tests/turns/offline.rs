@@ -27,6 +27,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("offline::of_files_of_one_name_the_first_is_taken_and_the_others_are_told_apart", one_name),
     ("offline::who_attached_a_file_is_not_told_to_attach_one", unfit_file),
     ("offline::a_task_that_no_skill_covers", nothing_fits),
+    ("offline::a_skill_that_fits_and_cannot_be_used_says_why", unusable),
     ("offline::every_set_of_tools_and_every_layout", sets_and_layouts),
     ("offline::a_skill_that_came_with_the_task_is_not_loaded_again", declared),
     ("offline::a_file_that_cannot_be_brought_in_is_named", elsewhere),
@@ -70,9 +71,9 @@ fn statistics() -> Result<(), Failed> {
 fn made_once() -> Result<(), Failed> {
     let bench = Bench::bundled();
     let chart = answer(&bench, "draw a chart of the sales by region", &[])?;
-    assert!(chart.contains("- `out/by_region.svg`"), "{chart}");
+    assert!(chart.contains("It made `out/by_region.svg` ("), "{chart}");
     let factors = answer(&bench, "factor 360", &[])?;
-    assert!(factors.contains("Files made: none"), "{factors}");
+    assert!(factors.contains("It made no files."), "{factors}");
     Ok(())
 }
 
@@ -93,8 +94,8 @@ fn log() -> Result<(), Failed> {
 fn chart() -> Result<(), Failed> {
     let bench = Bench::bundled();
     let said = answer(&bench, "draw a chart of sales.csv", &[("sales.csv", TABLE)])?;
-    assert!(said.contains("- `out/by_region.svg` ("), "{said}");
-    assert!(said.contains("Exit: 0"), "{said}");
+    assert!(said.contains("It made `out/by_region.svg` ("), "{said}");
+    assert!(said.contains("It ended with exit code 0"), "{said}");
     Ok(())
 }
 
@@ -117,9 +118,9 @@ fn words_of_the_task() -> Result<(), Failed> {
 fn example_of_the_skill() -> Result<(), Failed> {
     let said = answer(&Bench::bundled(), "profile a csv table", &[])?;
     assert!(said.contains("assets/sales.csv"), "{said}");
-    let told = "It reads an example that came with the skill. Attach a file to use yours.";
+    let told = "It reads data that came with the skill; attach a file to use yours.";
     assert!(said.contains(told), "{said}");
-    assert!(said.contains("Exit: 0"), "{said}");
+    assert!(said.contains("It ended with exit code 0"), "{said}");
     Ok(())
 }
 
@@ -129,14 +130,17 @@ fn earlier_file() -> Result<(), Failed> {
     answer(&bench, "statistics of mine.csv", &[("mine.csv", TABLE)])?;
     let said = answer(&bench, "draw a chart of the sales by region", &[])?;
     assert!(said.contains(" work/inputs/mine.csv ") && !said.contains("old.csv"), "{said}");
-    assert!(said.contains("Exit: 0") && !said.contains("example that came"), "{said}");
+    assert!(
+        said.contains("It ended with exit code 0") && !said.contains("data that came"),
+        "{said}"
+    );
     let said = answer(&bench, "statistics of new.csv", &[("new.csv", TABLE)])?;
     assert!(said.contains("profile work/inputs/new.csv") && !said.contains("mine.csv"), "{said}");
     // They choose neither a skill nor an example, and nothing that has no use for them misses them.
     let said = answer(&bench, "book a flight to Lisbon", &[])?;
     assert!(said.contains("No skill fits this task."), "{said}");
     let said = answer(&bench, "factor 360", &[])?;
-    assert!(said.contains("Exit: 0") && !said.contains("new.csv"), "{said}");
+    assert!(said.contains("It ended with exit code 0") && !said.contains("new.csv"), "{said}");
     Ok(())
 }
 
@@ -160,7 +164,7 @@ fn unfit_file() -> Result<(), Failed> {
     // Which one is meant, nobody knows.
     for files in [&[("a.png", "x"), ("b.png", "x")][..], &[]] {
         let said = answer(&bench, "profile a csv table", files)?;
-        let told = "It reads an example that came with the skill.\n\n\
+        let told = "It reads data that came with the skill.\n\n\
             It does not use `work/inputs/a.png`, `work/inputs/b.png`.";
         assert!(said.contains(told), "{files:?}: {said}");
     }
@@ -190,6 +194,18 @@ fn nothing_fits() -> Result<(), Failed> {
     Ok(())
 }
 
+fn unusable() -> Result<(), Failed> {
+    let bench = Bench::new();
+    let header = "name: charts\ndescription: Draws charts of tables.\n\
+        metadata: {metier: {requires: {bins: [no-such-plotter]}}}";
+    bench.write("charts/SKILL.md", &format!("---\n{header}\n---\n\n# Charts\n"));
+    let said = answer(&bench, "draw a chart of a table", &[])?;
+    let told = "`charts` fits this task, but cannot be used:\n\n\
+        - needs the program no-such-plotter: install no-such-plotter\n";
+    assert!(said.contains(told), "{said}");
+    Ok(())
+}
+
 fn sets_and_layouts() -> Result<(), Failed> {
     let sets = [
         (ToolSet::Full, "skill_load skill_run"),
@@ -215,9 +231,10 @@ fn sets_and_layouts() -> Result<(), Failed> {
                         said.contains("I am the offline planner, not a language model"),
                         "{case}"
                     );
-                    assert!(said.contains("--model PROVIDER/NAME"), "{case}");
+                    assert!(said.contains("give the agent a language model"), "{case}");
                     assert!(said.contains("csv_stats.py profile work/inputs/sales.csv"), "{case}");
-                    let has_run = said.contains("Exit: 0") && said.contains("3 rows, 2 columns");
+                    let has_run = said.contains("It ended with exit code 0")
+                        && said.contains("3 rows, 2 columns");
                     let can_run = matches!(set, ToolSet::Full | ToolSet::Files);
                     assert_eq!(has_run, can_run, "{case}");
                     assert_eq!(said.contains("Nothing was run"), !can_run, "{case}");
@@ -272,7 +289,7 @@ fn missing_program() -> Result<(), Failed> {
     bench.write("pdf/SKILL.md", &skill(&format!("```sh\n{many}```\n")));
     let said = answer(&bench, "read a pdf", &[])?;
     assert_eq!(said.matches("skill_run {").count(), 3, "{said}");
-    assert!(said.contains("Exit: 127"), "{said}");
+    assert!(said.contains("It ended with exit code 127"), "{said}");
     Ok(())
 }
 
@@ -287,7 +304,10 @@ fn hostile_name() -> Result<(), Failed> {
         ["a; touch $OUTPUT_DIR/owned #.csv", "`touch out/owned`'\".csv", "$(id > out/owned).csv"]
     {
         let said = answer(&Bench::bundled(), "statistics of this csv", &[(name, TABLE)])?;
-        assert!(said.contains("Exit: 0") && said.contains("Files made: none"), "{name}: {said}");
+        assert!(
+            said.contains("It ended with exit code 0") && said.contains("It made no files."),
+            "{name}: {said}"
+        );
         assert!(!said.contains("It does not use"), "{name}: {said}");
     }
     Ok(())

@@ -33,23 +33,19 @@ fn without_a_model_the_offline_planner_runs_what_a_skill_shows() {
     ----- stdout
     I am the offline planner, not a language model: I choose a skill by its description and run an example of it.
 
-    Skill: `counter`
-
-    Command:
+    `counter` fits this task. I took this command from its examples:
 
     ```text
     sh scripts/count.sh work/inputs/notes.txt
     ```
 
-    Exit: 0
-
-    Output:
+    It ended with exit code 0 and printed:
 
     ```text
     2
     ```
 
-    Files made: none
+    It made no files.
 
     For an answer to the task itself, choose a model with `--model PROVIDER/NAME`.
     ----- stderr

@@ -228,18 +228,16 @@ impl Page {
 
     fn end_code(&mut self) {
         let Some((fence, code)) = self.code.take() else { return };
-        if let Some(fence) = &fence {
-            let fence = self.look.mark(fence);
-            self.line(&fence);
+        let code = plain_block(&code);
+        let Some(fence) = fence else {
+            return code.lines().for_each(|line| self.line(&format!("    {line}")));
+        };
+        if !self.look.has_fences() {
+            return self.look.code(&code).lines().for_each(|line| self.line(line));
         }
-        for line in plain_block(&code).lines() {
-            let indent = if fence.is_some() { "" } else { "    " };
-            self.line(&format!("{indent}{line}"));
-        }
-        if fence.is_some() {
-            let fence = self.look.mark("```");
-            self.line(&fence);
-        }
+        self.line(&plain(&fence));
+        code.lines().for_each(|line| self.line(line));
+        self.line("```");
     }
 
     fn begin_link(&mut self, address: &str, is_bare: bool) {

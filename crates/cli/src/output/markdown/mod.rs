@@ -19,6 +19,8 @@ const MAX_BLOCK: usize = 64 << 10;
 /// How often each byte of a block is read, on average, to find its end. One that is longer than about so many
 /// lines is not looked at after each of them.
 const MAX_READS: usize = 64;
+/// In front of lines of code where no fence is around them.
+const CODE_INDENT: &str = "  ";
 /// What is understood beside the common ground of all Markdown.
 const OPTIONS: Options =
     Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS);
@@ -196,17 +198,35 @@ impl Markdown {
             return self.show_fence(line, shown);
         }
         let indent = line.bytes().take(fence.indent).take_while(|it| *it == b' ').count();
-        shown.push_str(&plain_block(&line[indent..]));
+        shown.push_str(&self.look.code(&plain_block(&line[indent..])));
     }
 
     fn show_fence(&self, line: &str, shown: &mut String) {
-        shown.push_str(&self.look.mark(line.trim()));
-        shown.push('\n');
+        if self.look.has_fences() {
+            shown.push_str(&plain(line.trim()));
+            shown.push('\n');
+        }
     }
 }
 
 impl Look {
-    /// Something that is not text itself, such as the mark of a fence.
+    /// Whether fences are shown; else code is set in.
+    fn has_fences(self) -> bool {
+        !self.is_styled
+    }
+
+    /// Lines of fenced code, already safe.
+    fn code(self, lines: &str) -> String {
+        if self.has_fences() {
+            return lines.to_owned();
+        }
+        let set_in = |line: &str| {
+            if line.trim().is_empty() { "\n".into() } else { format!("{CODE_INDENT}{line}") }
+        };
+        lines.split_inclusive('\n').map(set_in).collect()
+    }
+
+    /// Something that is not text itself, such as the mark of an item.
     fn mark(self, text: &str) -> String {
         if self.is_styled { styled(style::DIM, plain(text)) } else { plain(text) }
     }

@@ -55,6 +55,37 @@ fn styles_stand_for_marks() {
 }
 
 #[test]
+fn where_there_are_styles_code_is_set_in_and_has_no_fence() {
+    let text = "Run:\n\n```sh\nmake\n\n  make test\n```\n\n- in a list:\n\n  ~~~\n  make\n  ~~~\n";
+    assert_snapshot!(shown(text, STYLED).replace('\u{1b}', "^"), @"
+    Run:
+
+      make
+
+        make test
+
+    ^[2m• ^[0min a list:
+
+        make
+    ");
+    assert_snapshot!(shown(text, PLAIN), @"
+    Run:
+
+    ```sh
+    make
+
+      make test
+    ```
+
+    • in a list:
+
+      ```
+      make
+      ```
+    ");
+}
+
+#[test]
 fn text_of_a_tight_item_stands_before_whatever_block_follows_it() {
     let blocks =
         ["> quote", "# heading", "***", "<div>\n  html\n  </div>", "| a | b |\n  |---|---|"];

@@ -11,11 +11,6 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-/// The folder of example skills that tests may read, as a variable…
-const CORPUS_VARIABLE: &str = "METIER_TEST_CORPUS";
-/// …and where it is looked for when the variable is not set, from the root.
-const CORPUS_FOLDER: &str = "../shared/corpus";
-
 /// Property tests draw the same cases in every run, so that a failure is never somebody else's
 /// luck. To look further, set the variable, and `PROPTEST_CASES`.
 const SEED_VARIABLE: &str = "PROPTEST_RNG_SEED";
@@ -46,12 +41,6 @@ impl Project {
         }
         project.unattended =
             env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"));
-        let corpus = project.root.join(CORPUS_FOLDER);
-        if env::var_os(CORPUS_VARIABLE).is_none()
-            && let Ok(corpus) = corpus.canonicalize()
-        {
-            project.set(CORPUS_VARIABLE, corpus);
-        }
         if env::var_os(SEED_VARIABLE).is_none() {
             project.set(SEED_VARIABLE, SEED);
         }

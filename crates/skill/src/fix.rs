@@ -33,6 +33,17 @@ pub fn apply(text: &str, diagnostics: &[Diagnostic]) -> Option<String> {
 }
 
 /// Applies fixes and looks again until nothing changes.
+///
+/// ```
+/// use metier_skill::fix::apply_until_stable;
+/// use metier_skill::header::{ReadOptions, WithoutHeader, read};
+///
+/// let options = ReadOptions { folder: Some("ship"), without_header: WithoutHeader::Refuse };
+/// let broken = "---\nname: ship\ndescription: Use when: a release is made\n---\n\nRun `make dist`.\n";
+/// let fixed = apply_until_stable(broken, |text| read(text, &options).diagnostics);
+/// assert!(fixed.contains("description: 'Use when: a release is made'\n"), "{fixed}");
+/// assert!(read(&fixed, &options).diagnostics.is_empty());
+/// ```
 pub fn apply_until_stable(text: &str, diagnose: impl Fn(&str) -> Vec<Diagnostic>) -> String {
     let mut text = text.to_owned();
     for _ in 0..MAX_ROUNDS {

@@ -1,10 +1,12 @@
 //! A diagnostic with the file it is in, ready for a list.
 
+use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Code, Diagnostic, Level, Severity};
+use crate::name::is_invisible;
 use crate::text::LineIndex;
 
 /// What was noticed in a file, or about a folder.
@@ -56,5 +58,45 @@ impl Problem {
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
+    }
+}
+
+/// As one line that a terminal can be shown: the place, what is wrong, and what to do. What cannot be seen is written out,
+/// since much of it is text of a skill.
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_visibly(formatter, &self.path.to_string_lossy())?;
+        write!(formatter, ":{}: ", self.line)?;
+        write_visibly(formatter, &self.message)?;
+        if let Some(help) = &self.help {
+            formatter.write_str("; ")?;
+            write_visibly(formatter, help)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes a text in which nothing hides.
+fn write_visibly(formatter: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    for character in text.chars() {
+        if is_invisible(character) {
+            write!(formatter, "{}", character.escape_unicode())?;
+        } else {
+            formatter.write_char(character)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_is_one_line_in_which_nothing_hides() {
+        let path = Path::new("/skills/a\u{1b}[2J/SKILL.md");
+        let problem = Problem::new(Code::NameMissing, path, "`x\n\u{202e}y` is odd").help("say so");
+        let text = problem.to_string();
+        assert_eq!(text, r"/skills/a\u{1b}[2J/SKILL.md:1: `x\u{a}\u{202e}y` is odd; say so");
     }
 }

@@ -58,6 +58,33 @@ pub struct Unpacked {
 
 /// Unpacks an archive into a new folder.
 ///
+/// ```
+/// use std::io::Cursor;
+///
+/// use metier_skill::archive::{Limits, LinkRule, UnpackRequest, unpack};
+///
+/// let folder = tempfile::tempdir()?;
+/// let into = folder.path().join("skills");
+/// // A bare `SKILL.md` is the smallest archive; `.zip`, `.tar` and `.tar.gz` are the others.
+/// let archive = "---\nname: pdf\ndescription: Reads PDF files.\n---\n\nRun it.\n";
+/// let request = UnpackRequest {
+///     name: "https://example.com/SKILL.md",
+///     into: &into,
+///     skill_folder: "pdf",
+///     strip: 0,
+///     links: LinkRule::Inside,
+///     limits: &Limits::STANDARD,
+/// };
+/// assert_eq!(unpack(Cursor::new(archive), &request)?.files, 1);
+/// assert_eq!(std::fs::read_to_string(into.join("pdf/SKILL.md"))?, archive);
+///
+/// // What is too much is refused, and nothing is left behind.
+/// let (limits, into) = (Limits { max_archive_bytes: 10, ..Limits::STANDARD }, folder.path().join("more"));
+/// let refused = unpack(Cursor::new(archive), &UnpackRequest { limits: &limits, into: &into, ..request });
+/// assert!(refused.is_err() && !into.exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// Fails if the archive is damaged, breaks a rule or a limit, or cannot be written. Nothing is left

@@ -13,7 +13,7 @@ pub const MAX_DOC_BYTES: u64 = 1 << 20;
 pub struct Doc {
     /// As much of it as may be read.
     pub text: String,
-    /// Whether that is all.
+    /// Whether there is more, which was cut off.
     pub truncated: bool,
 }
 

@@ -2,6 +2,27 @@
 //!
 //! There is one listing. What it leaves out (caches, version control, links that
 //! lead outside) is in no digest, is offered to nobody and is staged nowhere.
+//!
+//! ```
+//! use metier_skill::files::{DigestCache, digest_of, list};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text);
+//! write("SKILL.md", "---\nname: pdf\ndescription: Reads PDF files.\n---\n\nSee forms.md.\n")?;
+//! write("forms.md", "# Forms\n")?;
+//! write("fill.py", "print('filled')\n")?;
+//! let skill = list(folder.path())?;
+//! assert_eq!(skill.docs().map(|doc| doc.path.as_str()).collect::<Vec<_>>(), ["forms.md"]);
+//! assert_eq!(skill.resources().collect::<Vec<_>>(), [("fill.py", 16)]);
+//! assert_eq!(skill.read_doc("forms.md")?.text, "# Forms\n");
+//!
+//! // One digest stands for everything in the folder.
+//! let before = digest_of(&skill, &DigestCache::in_memory())?.whole;
+//! write("fill.py", "print('changed')\n")?;
+//! let after = digest_of(&list(folder.path())?, &DigestCache::in_memory())?.whole;
+//! assert_ne!(before, after);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod digest;
 mod docs;

@@ -29,7 +29,7 @@ pub struct Machine<'a> {
     pub config: &'a dyn Fn(&str) -> bool,
     /// Whether there is another server, by its name, or a tool of one, as `server/tool`.
     pub server: &'a dyn Fn(&str) -> bool,
-    /// Programs that were looked for before.
+    /// Programs that were looked for before; none at first.
     pub programs: RefCell<HashMap<String, bool>>,
 }
 

@@ -71,7 +71,7 @@ pub enum Change {
 /// Finds skills, chooses one of each name, judges it, and makes the catalog of those that a model may use.
 ///
 /// Nothing fails: what cannot be used is in [`Snapshot::problems`], and what may not be used is an entry whose verdict
-/// says why. The page of [the crate](crate) has an example.
+/// says why. It reads the disk and returns when it has. The page of [the crate](crate) has an example.
 pub fn build(options: &LibraryOptions<'_>) -> Snapshot {
     let scans = scan(&ScanOptions { roots: options.roots, cache: options.cache });
     let Gathered { skills, mut problems } = Gathered::of(options, scans);
@@ -96,7 +96,7 @@ impl Snapshot {
         self.fingerprint.get_or_init(|| fingerprint(&self.entries))
     }
 
-    /// The skill of a name.
+    /// The skill of a name, whether it may be used or not: its `verdict` says.
     pub fn find(&self, name: &str) -> Option<&Entry> {
         let index = self.entries.binary_search_by(|entry| entry.name.as_str().cmp(name)).ok()?;
         Some(&self.entries[index])

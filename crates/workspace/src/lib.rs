@@ -2,14 +2,17 @@
 //! it made is collected and kept.
 //!
 //! [`Runner::run`] is the only way a command of a skill is run, whoever asks; an
-//! [`Interactive`] session is such a run that is talked to. An [`executor`] confines the command; programs may bring
-//! [their own](executor::CustomExecutor). What a run was asked to keep is an [`artifact`].
+//! [`Interactive`] session is such a run that is talked to. It works in one of the [`Workspaces`], a folder for each session
+//! in which [`path`] says what is where; what it was asked to keep is an [`artifact`].
+//!
+//! An [`executor`] confines the command: [`LocalExecutor`] with the kernel,
+//! [`ContainerExecutor`](executor::ContainerExecutor) with Docker or Podman, and programs may bring
+//! [their own](CustomExecutor). Where a run may reach some addresses, a [`proxy`] keeps it to them.
 //!
 //! ```standalone_crate
-//! use metier_sandbox::Cancel;
-//! use metier_workspace::request::OutputSpec;
+//! use metier_workspace::executor::unheard;
 //! use metier_workspace::{
-//!     Manner, RunOrder, RunRequest, RunSettings, Runner, SessionKey, Tree, TreeEntry, TreeKind,
+//!     Cancel, OutputSpec, RunOrder, RunRequest, Runner, SessionKey, Tree, TreeEntry, TreeKind,
 //! };
 //! use sha2::{Digest, Sha256};
 //!
@@ -27,30 +30,21 @@
 //!     let entries = vec![TreeEntry { path: "greet.sh".to_owned(), kind }];
 //!     let tree = Tree { name: "greet".to_owned(), folder, digest: "v1".to_owned(), entries };
 //!
-//!     let order = RunOrder {
-//!         key: SessionKey {
-//!             app: "docs".to_owned(),
-//!             user: "ada".to_owned(),
-//!             session: "first".to_owned(),
-//!             generation: 0,
-//!         },
-//!         request: RunRequest {
-//!             skill: "greet".to_owned(),
-//!             command: "sh greet.sh".to_owned(),
-//!             outputs: Some(OutputSpec {
-//!                 globs: vec!["out/**".to_owned()],
-//!                 inline: true,
-//!                 save: true,
-//!                 ..OutputSpec::default()
-//!             }),
-//!             ..RunRequest::default()
-//!         },
-//!         trees: vec![tree],
-//!         settings: RunSettings::default(),
-//!         manner: Manner::Shell,
-//!         outside: None,
+//!     let key = SessionKey {
+//!         app: "docs".to_owned(),
+//!         user: "ada".to_owned(),
+//!         session: "first".to_owned(),
+//!         generation: 0,
 //!     };
-//!     let output = runner.run(order, Box::new(|_stream, _bytes| {}), Cancel::new()?).await?;
+//!     let globs = vec!["out/**".to_owned()];
+//!     let request = RunRequest {
+//!         skill: "greet".to_owned(),
+//!         command: "sh greet.sh".to_owned(),
+//!         outputs: Some(OutputSpec { globs, inline: true, save: true, ..OutputSpec::default() }),
+//!         ..RunRequest::default()
+//!     };
+//!     let order = RunOrder::new(key, request, vec![tree]);
+//!     let output = runner.run(order, unheard(), Cancel::new()?).await?;
 //!     assert_eq!((output.exit_code, output.stdout.as_str()), (Some(0), "done\n"));
 //!     assert_eq!(output.output_files[0].content.as_deref(), Some("hello\n"));
 //!     assert_eq!(output.artifact_files[0].reference, "artifact://out/greeting.txt@0");
@@ -59,7 +53,7 @@
 //! }
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
-//!     metier_sandbox::helper(); // First of all: to confine a command, the sandbox starts this program again.
+//!     metier_workspace::helper(); // First of all: to confine a command, the sandbox starts this program again.
 //!     run()
 //! }
 //! ```
@@ -89,9 +83,12 @@ pub mod stage;
 pub mod stream;
 pub mod way;
 
+pub use artifact::ArtifactStore;
+pub use executor::{CustomExecutor, Executor, Firmness, LocalExecutor, Network};
 pub use interactive::Interactive;
 pub use layout::{SessionKey, Workspace, Workspaces};
 pub use manner::Manner;
-pub use request::{RunOutput, RunRequest};
+pub use metier_sandbox::{Cancel, Ended, Limits, Stream, helper};
+pub use request::{Confinement, InputSpec, OutputSpec, RunOutput, RunRequest};
 pub use run::{OpenError, RunError, RunOrder, RunSettings, Runner};
 pub use stage::{Tree, TreeEntry, TreeKind};

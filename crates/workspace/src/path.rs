@@ -105,6 +105,17 @@ pub struct Meaning<'a> {
 
 /// Resolves a path that somebody wrote.
 ///
+/// ```
+/// use metier_workspace::path::{Inside, Meaning, PathError, resolve};
+///
+/// // A command of a skill without a `cwd` starts in the workspace itself, for this example.
+/// let (base, run) = (Inside::default(), Inside::default());
+/// let meaning = Meaning { base: &base, run: &run };
+/// assert_eq!(resolve("$OUTPUT_DIR/./chart.svg", meaning)?.as_str(), "out/chart.svg");
+/// assert_eq!(resolve("work/../../home", meaning), Err(PathError::Parent("work/../../home".to_owned())));
+/// # Ok::<(), PathError>(())
+/// ```
+///
 /// # Errors
 ///
 /// When it leaves the workspace or cannot be understood; never a place that was not meant.

@@ -31,7 +31,8 @@ pub struct RunRequest {
     /// What to collect.
     #[serde(default)]
     pub outputs: Option<OutputSpec>,
-    /// What to collect, in the older way.
+    /// More patterns of what to collect: the older way, of which [`Self::outputs`] is the newer. Where that is there,
+    /// [`Self::save_as_artifacts`] and [`Self::artifact_prefix`] do not count.
     #[serde(default)]
     pub output_files: Vec<String>,
     /// Whether to keep that as artifacts.
@@ -233,8 +234,8 @@ pub struct Confinement {
 }
 
 impl Confinement {
-    /// Nothing could be read, written or reached, for [executors of a program's own](crate::executor::CustomExecutor),
-    /// which fill in what could.
+    /// Nothing could be read, written or reached, for [executors of a program's own](crate::executor::CustomExecutor)
+    /// that run nothing. Those that do begin with [`CustomRun::confinement`](crate::executor::CustomRun::confinement).
     #[must_use]
     pub fn nothing() -> Self {
         Self {

@@ -160,6 +160,14 @@ pub struct RunOrder {
     pub outside: Option<PathBuf>,
 }
 
+impl RunOrder {
+    /// An order with the usual settings, whose command a shell reads in the workspace.
+    pub fn new(key: SessionKey, request: RunRequest, trees: Vec<Tree>) -> Self {
+        let settings = RunSettings::default();
+        Self { key, request, trees, settings, manner: Manner::Shell, outside: None }
+    }
+}
+
 /// Why the folder of a runner cannot be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -176,7 +184,8 @@ impl Runner {
     /// A runner that confines commands with the kernel and keeps everything below one folder: `workspaces`,
     /// `content` and `artifacts`. Where the kernel does not let it confine them, nothing runs.
     ///
-    /// The program has to call `metier_sandbox::helper` before anything else in `main`.
+    /// The program has to call `metier_sandbox::helper` before anything else in `main`. This makes folders, and returns when
+    /// they are on the disk.
     ///
     /// # Errors
     ///

@@ -125,6 +125,8 @@ pub struct CustomRun {
     pub command: CustomCommand,
     /// The workspace on this machine. The skills of the run are in its folder `skills`, as copies.
     pub workspace: PathBuf,
+    /// Where the command finds it, as [`CustomExecutor::view`] says.
+    pub view: PathBuf,
     /// Folders that the command may read, from the workspace: the skills of the run.
     pub readable: Vec<PathBuf>,
     /// Folders that it may also write to, from the workspace.
@@ -139,6 +141,22 @@ pub struct CustomRun {
     pub limits: Limits,
     /// What it may reach.
     pub network: Network,
+}
+
+impl CustomRun {
+    /// What the run is to have: its folders as the command sees them, and its network. An executor that keeps to it can
+    /// give it back as it is; one that gives more or less, or cannot promise something, changes that.
+    pub fn confinement(&self) -> Confinement {
+        let seen = |folders: &[PathBuf]| {
+            folders.iter().map(|folder| self.view.join(folder).display().to_string()).collect()
+        };
+        Confinement {
+            readable: seen(&self.readable),
+            writable: seen(&self.writable),
+            network: self.network.to_string(),
+            ..Confinement::nothing()
+        }
+    }
 }
 
 impl fmt::Debug for CustomRun {
@@ -183,7 +201,8 @@ pub struct CustomOutcome {
 }
 
 impl CustomOutcome {
-    /// A command that ended by itself, with an exit code.
+    /// A command that ended by itself, with an exit code. [`CustomRun::confinement`] says what it could do, and
+    /// [`Confinement::nothing`] that it did nothing at all.
     pub fn exited(code: i32, confinement: Confinement) -> Self {
         let (limits, refused) = (Vec::new(), Vec::new());
         let ended = Ended { code: Some(code), signal: None, limits, refused, changed: None };
@@ -299,6 +318,7 @@ fn custom_run(executor: &dyn CustomExecutor, execution: &Execution) -> CustomRun
         writable: writable.map(PathBuf::from).collect(),
         directory: execution.outside.clone().unwrap_or_else(inside),
         environment: surroundings.variables(&view, None),
+        view,
         input: execution.input.clone(),
         limits: execution.limits,
         network: execution.network.clone(),

@@ -254,14 +254,20 @@ pub enum ExecuteError {
 /// What the sandbox does when it cannot be as firm as it wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Firmness {
-    /// Nothing less than namespaces will do.
+    /// Nothing less than [`Level::Full`](metier_sandbox::Level::Full) will do. Otherwise
+    /// [`Level::Landlock`](metier_sandbox::Level::Landlock) does where the system forbids namespaces.
     pub require_full: bool,
-    /// With nothing at all it runs anyway.
+    /// Where the system offers neither, a command runs anyway, at [`Level::None`](metier_sandbox::Level::None).
     pub degrade: bool,
 }
 
 /// Takes what a command writes, as it comes.
 pub type Live = Box<dyn FnMut(Stream, &[u8]) + Send>;
+
+/// Nobody listens while a command runs; its result has what it wrote.
+pub fn unheard() -> Live {
+    Box::new(|_, _| {})
+}
 
 /// What is watched while a command runs.
 pub(crate) struct Watch {

@@ -88,6 +88,42 @@ impl Waiting {
 ///
 /// Dropped, it ends all of them at once. Its sessions live on the runtime in which they were
 /// started.
+///
+/// ```standalone_crate
+/// use metier_workspace::interactive::{Entry, InteractiveOptions, StartOptions, Waiting};
+/// use metier_workspace::{Interactive, RunOrder, RunRequest, Runner, SessionKey, Tree};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let state = folder.path().join("state");
+/// let sessions = Interactive::new(Runner::sandboxed(&state)?, InteractiveOptions::default());
+/// // A skill without any file, of which a command is talked to.
+/// let (name, digest) = ("talk".to_owned(), "empty".to_owned());
+/// let tree = Tree { name, folder: folder.path().to_owned(), digest, entries: vec![] };
+/// let request =
+///     RunRequest { skill: "talk".to_owned(), command: "cat".to_owned(), ..RunRequest::default() };
+/// # let (app, user, session) = ("docs".to_owned(), "ada".to_owned(), "talk".to_owned());
+/// # let key = SessionKey { app, user, session, generation: 0 };
+/// let order = RunOrder::new(key, request, vec![tree]);
+/// // On pipes instead of a terminal, which would show what is typed.
+/// let begun = sessions.start(order, StartOptions { terminal: None, waiting: Waiting::NEXT }).await?;
+///
+/// let hello = Entry { chars: "hello", submit: true };
+/// let answered = sessions.write(&begun.session_id, hello, Waiting::FIRST).await?;
+/// assert_eq!(answered.output, "hello\n");
+///
+/// sessions.kill(&begun.session_id).await?;
+/// let last = sessions.poll(&begun.session_id, Waiting::NEXT).await?;
+/// assert!(last.result.is_some_and(|output| output.cancelled));
+/// # Ok(())
+/// # }
+/// #
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// #     metier_workspace::helper();
+/// #     run()
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Interactive {
     runner: Runner,

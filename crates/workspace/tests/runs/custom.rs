@@ -128,7 +128,7 @@ impl CustomExecutor for Pretend {
         watch.write_output(told.as_bytes());
         watch.write_error(format!("{run:?}\n").as_bytes());
         std::fs::write(run.workspace.join("out/made.txt"), "made elsewhere\n")?;
-        let outcome = CustomOutcome::exited(3, Confinement::nothing());
+        let outcome = CustomOutcome::exited(3, run.confinement());
         Ok(CustomOutcome { warnings: vec!["it only pretended".to_owned()], ..outcome })
     }
 }
@@ -204,6 +204,12 @@ fn elsewhere(_: &Bench) -> Result<(), Failed> {
     assert_eq!(output.output_files[0].content.as_deref(), Some("made elsewhere\n"));
     assert_eq!(output.artifact_files[0].reference, "artifact://out/made.txt@0");
     assert_eq!(output.warnings, ["it only pretended"]);
+    // It keeps to what the run is to have, and says so in the words of what the command sees.
+    let confinement = output.confinement;
+    assert_eq!(confinement.readable, ["/elsewhere/skills/demo"]);
+    let has = |folder: &str| confinement.writable.iter().any(|it| it == folder);
+    assert!(has("/elsewhere/out") && has("/elsewhere/work"), "{:?}", confinement.writable);
+    assert_eq!(confinement.network, "none");
     Ok(())
 }
 

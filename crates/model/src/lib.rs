@@ -21,6 +21,26 @@
 //! # }
 //! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(ask()).unwrap();
 //! ```
+//!
+//! A model of a provider, or of a server of your own. Nothing is sent before it is asked something:
+//!
+//! ```
+//! use metier_model::{ModelError, ModelSettings, Provider, Secret, open};
+//!
+//! let key = "sk-…"; // From wherever your program keeps secrets.
+//! let settings = ModelSettings::new([
+//!     ("anthropic".to_owned(), Provider::anthropic(Some(Secret::new(key)))),
+//!     ("local".to_owned(), Provider::compatible("http://127.0.0.1:8080/v1")),
+//! ]);
+//! let model = open("anthropic/claude-sonnet-4-5", &settings)?;
+//! assert_eq!(model.name(), "anthropic/claude-sonnet-4-5");
+//! assert_eq!(open("local/qwen3", &settings)?.name(), "local/qwen3");
+//!
+//! // A provider without its key is an error now, and not with the first request.
+//! let without = ModelSettings::new([("anthropic".to_owned(), Provider::anthropic(None))]);
+//! assert!(matches!(open("anthropic/claude-sonnet-4-5", &without), Err(ModelError::NoKey { .. })));
+//! # Ok::<(), ModelError>(())
+//! ```
 
 mod accumulator;
 mod calls;

@@ -66,7 +66,10 @@ pub struct Outcome {
 
 /// Runs a program to its end, with a text as its input.
 ///
-/// Returns when the program has ended; whatever it left running is ended with it.
+/// Returns when the program has ended; whatever it left running is ended with it. The page of [the crate](crate) has an
+/// example.
+///
+/// This blocks: in asynchronous code give it a thread, such as `tokio::task::spawn_blocking` has.
 ///
 /// # Errors
 ///
@@ -94,6 +97,8 @@ pub struct Conversation<'a> {
 ///
 /// On a terminal everything it writes is [`Stream::Output`]. Returns when the program has ended;
 /// whatever it left running is ended with it.
+///
+/// This blocks: in asynchronous code give it a thread, such as `tokio::task::spawn_blocking` has.
 ///
 /// # Errors
 ///

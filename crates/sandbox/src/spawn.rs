@@ -143,7 +143,7 @@ pub struct Ended {
     pub changed: Option<PathBuf>,
 }
 
-/// Starts a program.
+/// Starts a program. This blocks until it runs, which takes some milliseconds.
 ///
 /// # Errors
 ///
@@ -290,7 +290,7 @@ impl Child {
         let _gone = rustix::io::write(&self.control, &[request]);
     }
 
-    /// Waits for the end.
+    /// Waits for the end. This blocks: in asynchronous code give it a thread.
     ///
     /// # Errors
     ///

@@ -31,7 +31,13 @@ static IS_CALLED: AtomicBool = AtomicBool::new(false);
 
 /// Becomes the helper if this process was started as one, and then never returns.
 ///
-/// To be called first in `main`, before any thread is started. Without it no program is started at all.
+/// To be called first in `main`, before any thread is started. Without it no program is started at all:
+/// [`SpawnError::NoHelper`](crate::SpawnError::NoHelper) says so.
+///
+/// - Not in a `main` with `#[tokio::main]`, which has started threads before: make the runtime yourself, after the call.
+/// - Not in a test that `cargo test` runs as usual, whose `main` is not yours. Give a test that confines programs a `main`:
+///   `harness = false` for its target in `Cargo.toml`. Or have the test start your program, which calls this. A doctest
+///   with a `main` of its own can call it as well, if it is marked `standalone_crate`.
 pub fn helper() {
     IS_CALLED.store(true, Ordering::Relaxed);
     if std::env::args_os().nth(1).is_some_and(|argument| argument == HELPER_ARGUMENT) {

@@ -41,7 +41,7 @@ pub struct AgentSettings {
     pub prompt: PromptSettings,
     /// How much one turn may take.
     pub limits: TurnLimits,
-    /// How long a loaded skill stays loaded.
+    /// How long a loaded skill stays loaded; [`LoadMode::Turn`] by default.
     pub mode: LoadMode,
     /// Most skills that are loaded at once.
     pub max_loaded_skills: Option<usize>,
@@ -59,7 +59,8 @@ pub struct AgentSettings {
     pub compact_at: f64,
     /// How long a reply may be, in tokens.
     pub max_output_tokens: Option<u32>,
-    /// Whether the server is asked to let the model choose a skill, or none, before anything else.
+    /// Whether the server is asked to have the model choose a skill, or none, in the first request of a turn in which
+    /// none is loaded. Small models find a skill more often then; not every server can enforce it.
     pub constrained: bool,
 }
 
@@ -84,10 +85,13 @@ impl Default for AgentSettings {
 
 /// An agent: a model with skills, sessions, and a place in which commands run. [`Agent::new`] makes one.
 ///
-/// It keeps nothing itself, so one agent serves any number of sessions at once, and a clone is as good.
+/// Everything lasting is in the store and in the runner's folder, so one agent serves any number of sessions at once,
+/// and a clone is as good. What it has itself are the [programs](Agent::programs) that commands left running: they end with
+/// the last clone. So make it once and keep it, and not anew for each request.
 #[derive(Clone, Debug)]
 pub struct Agent {
-    /// Its name.
+    /// Its name. What is loaded in a session and what people allowed is kept under it, so two agents that share sessions
+    /// need two names.
     pub name: String,
     /// Who answers.
     pub model: Arc<dyn Model>,
@@ -99,7 +103,7 @@ pub struct Agent {
     pub sessions: Arc<dyn SessionStore>,
     /// What runs commands.
     pub runner: Runner,
-    /// Programs that commands left running.
+    /// Programs that commands left running. They end when the last clone of the agent is dropped.
     pub programs: Arc<Interactive>,
     /// What commands on the host depend on; without it none runs there.
     pub host: Option<Host>,
@@ -146,7 +150,7 @@ impl Agent {
 pub struct Task {
     /// The words.
     pub text: String,
-    /// Files that came with it and are in the workspace.
+    /// Files that came with it and are in the workspace: [`Agent::attach`] puts them there.
     pub attachments: Vec<Attachment>,
     /// Skills that are loaded without the model asking.
     pub loads: Vec<LoadRequest>,
@@ -177,10 +181,24 @@ pub struct LoadRequest {
 pub struct Outcome {
     /// How it ended.
     pub ending: Ending,
-    /// What the model said last.
+    /// What the model said last. It is the answer only if the turn ended with one: see [`Outcome::answer`].
     pub text: String,
     /// The events of the turn.
     pub events: Vec<Event>,
+}
+
+impl Outcome {
+    /// The answer.
+    ///
+    /// # Errors
+    ///
+    /// How the turn ended without one. [`Outcome::text`] is then what was said before, or a part of the answer.
+    pub fn answer(&self) -> Result<&str, Ending> {
+        match &self.ending {
+            Ending::Answered => Ok(&self.text),
+            ending => Err(ending.clone()),
+        }
+    }
 }
 
 /// Something that happens in a turn, for whoever watches.
@@ -233,8 +251,13 @@ pub enum AgentError {
     #[error(transparent)]
     State(#[from] DeltaError),
     /// A skill that was to be loaded cannot be.
-    #[error("{0}")]
-    Load(String),
+    #[error("{why}")]
+    Load {
+        /// The skill, as the task names it.
+        skill: String,
+        /// What is wrong and what to do, in words that name the skill.
+        why: String,
+    },
     /// The conversation does not fit into the model, not even summarised.
     #[error(
         "the conversation does not fit into the model, not even summarised; start a new session"
@@ -243,6 +266,14 @@ pub enum AgentError {
     /// A tool of the program cannot be offered. Nothing has happened.
     #[error(transparent)]
     Tool(#[from] ToolError),
+    /// A file that comes with a task cannot be put into the workspace.
+    #[error("`{name}` cannot be put into the workspace")]
+    Attach {
+        /// What it is called.
+        name: String,
+        /// Why not.
+        source: std::io::Error,
+    },
     /// Nothing can be started.
     #[error("a command cannot be started")]
     Io(#[from] std::io::Error),

@@ -81,16 +81,17 @@ impl Agent {
         }
         let mut draft = Draft::new(self, thread, delta);
         for load in &task.loads {
+            let cannot_load = |why| AgentError::Load { skill: load.skill.clone(), why };
             let arguments = json!({
                 "skill": load.skill, "docs": load.docs, "include_all_docs": load.include_all_docs,
             });
             let answer = loop {
                 let answer = self.situation(&draft, skills).load_for_person(&arguments);
-                if !skills.fetch().await.map_err(AgentError::Load)? {
+                if !skills.fetch().await.map_err(cannot_load)? {
                     break answer;
                 }
             };
-            draft.add(&Call::default(), answer.map_err(AgentError::Load)?);
+            draft.add(&Call::default(), answer.map_err(cannot_load)?);
         }
         let mut declared = Declared::default();
         for answer in draft.into_answers() {

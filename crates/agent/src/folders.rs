@@ -46,7 +46,10 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// Looks at folders with a folder for each skill; for one name the later folder wins.
+    /// Looks at folders with a folder for each skill; for one name the later folder wins. Whatever is wrong, with a folder
+    /// or with a skill, is in `problems` of the [snapshot](Library::snapshot).
+    ///
+    /// This and [`look`](Self::look) read the disk and return when they have.
     pub fn new(folders: impl IntoIterator<Item = PathBuf>) -> Self {
         let roots: Vec<Root> = folders.into_iter().map(Root::named).collect();
         let snapshot = Mutex::new(Arc::new(find(&roots)));

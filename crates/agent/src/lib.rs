@@ -19,9 +19,7 @@
 //! ```standalone_crate
 //! use std::sync::Arc;
 //!
-//! use metier_agent::agent::unwatched;
-//! use metier_agent::offline::Offline;
-//! use metier_agent::{Agent, Ending, Folders, Library, Task, stop};
+//! use metier_agent::{Agent, Folders, Library, Offline, Task, stop, unwatched};
 //! use metier_session::{SessionKey, SqliteStore};
 //! use metier_workspace::Runner;
 //!
@@ -34,6 +32,9 @@
 //!     std::fs::write(skill.join("SKILL.md"), text)?;
 //!
 //!     let skills = Arc::new(Folders::new([folder.path().join("skills")]));
+//!     for problem in &skills.snapshot().problems {
+//!         eprintln!("{problem}"); // A folder that is not there, a header that cannot be read, …
+//!     }
 //!     // The offline planner needs no key. `metier_model::open` makes models that do.
 //!     let model = Arc::new(Offline::new(skills.snapshot()));
 //!     let state = folder.path().join("state");
@@ -44,8 +45,8 @@
 //!     let session = SessionKey::new("docs", "ada", "first")?;
 //!     let (_stopper, stop) = stop();
 //!     let outcome = agent.run(&session, Task::new("Greet the user."), unwatched(), &stop).await?;
-//!     assert_eq!(outcome.ending, Ending::Answered);
-//!     assert!(outcome.text.contains("good day"), "{}", outcome.text);
+//!     let answer = outcome.answer()?; // Or how the turn ended without one.
+//!     assert!(answer.contains("good day"), "{answer}");
 //!     Ok(())
 //! }
 //!
@@ -55,9 +56,11 @@
 //! }
 //! ```
 //!
-//! The folder `examples/` of the repository has this and more as whole programs.
+//! The folder `examples/` of the repository has this and more as whole programs. Parts of your own are a [`Tool`], a
+//! [`Library`], an [`Approver`]; the crates of models, sessions and workspaces have traits for the rest.
 
 pub mod agent;
+mod attach;
 mod begin;
 pub mod block;
 mod calls;
@@ -88,12 +91,18 @@ pub mod turn;
 pub mod visit;
 mod written;
 
-pub use agent::{Agent, AgentError, AgentSettings, LoadMode, LoadRequest, Outcome, Progress, Task};
+pub use agent::{
+    Agent, AgentError, AgentSettings, LoadMode, LoadRequest, Outcome, Progress, Task, Watcher,
+    unwatched,
+};
 pub use dispatch::Dispatch;
 pub use folders::Folders;
 pub use foreign::{Foreign, ForeignServers};
-pub use host::{Approver, Host};
+pub use host::{Approver, CommandQuestion, Decision, Host, Question, ToolQuestion};
 pub use library::{Library, LibraryError};
-pub use stop::{Stop, Stopper, stop};
-pub use tools::{Answer, Tool, ToolCall, ToolError};
-pub use turn::Ending;
+pub use offline::Offline;
+pub use prompt::PromptSettings;
+pub use stop::{Stop, StopOnDrop, Stopper, stop};
+pub use tools::run::Restriction;
+pub use tools::{Answer, Tool, ToolCall, ToolError, ToolSet};
+pub use turn::{Ending, TurnLimits};

@@ -14,12 +14,63 @@ use thiserror::Error;
 /// The skills there are, and what it takes to use one.
 ///
 /// The agent decides what a model is told and given; this trait tells it what there is. It is
-/// implemented by the command line, and by programs that have skills of their own.
+/// implemented by the command line, by [`Folders`](crate::Folders), and by programs that have skills of their own. What it
+/// must uphold:
+///
+/// - [`snapshot`](Self::snapshot) is called several times in a turn and is quick: it hands out the same snapshot until
+///   something has changed.
+/// - [`tree`](Self::tree) and [`run_settings`](Self::run_settings) are called on a thread of the runtime. They may read a
+///   disk and do not wait for a network, except `tree` of a skill of another server, which gets a thread of its own.
+/// - A tree is what its digest says. What was staged under a digest is never compared again.
+/// - The words of an error are read by the model, or by the person who asked for the skill, so they say what to do.
+/// - Both are asked for skills of the snapshot that may be used, and for no others. Which those are was decided when the
+///   snapshot was built.
+///
+/// This one gives its skills a variable and a shorter time, and leaves the rest to `Folders`:
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::time::Duration;
+///
+/// use metier_agent::{Folders, Library, LibraryError};
+/// use metier_skill::library::{Entry, Snapshot};
+/// use metier_workspace::{RunSettings, Tree};
+///
+/// #[derive(Debug)]
+/// struct OfTheShop(Folders);
+///
+/// impl Library for OfTheShop {
+///     fn snapshot(&self) -> Arc<Snapshot> {
+///         self.0.snapshot()
+///     }
+///
+///     fn tree(&self, entry: &Entry) -> Result<Tree, LibraryError> {
+///         self.0.tree(entry)
+///     }
+///
+///     fn run_settings(&self, entry: &Entry) -> Result<RunSettings, LibraryError> {
+///         let variables = vec![("SHOP".to_owned(), "north".to_owned())];
+///         let default_timeout = Duration::from_secs(30);
+///         Ok(RunSettings { default_timeout, variables, ..self.0.run_settings(entry)? })
+///     }
+/// }
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let skill = folder.path().join("stock");
+/// # std::fs::create_dir(&skill)?;
+/// # std::fs::write(skill.join("SKILL.md"), "---\nname: stock\ndescription: Counts goods.\n---\n\nRun it.\n")?;
+/// let skills = OfTheShop(Folders::new([folder.path().to_owned()]));
+/// let snapshot = skills.snapshot();
+/// let stock = snapshot.find("stock").expect("it is in the folder");
+/// assert_eq!(skills.tree(stock)?.entries[0].path, "SKILL.md");
+/// assert_eq!(skills.run_settings(stock)?.variables[0].1, "north");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Library: fmt::Debug + Send + Sync {
     /// The skills as they are now.
     fn snapshot(&self) -> Arc<Snapshot>;
 
-    /// The folder of a skill with everything in it, ready to be staged.
+    /// The folder of a skill with everything in it, ready to be staged; [`read_tree`] reads one.
     ///
     /// # Errors
     ///

@@ -46,9 +46,9 @@ it. Choose at most one, the most specific; read no other up front. Paths in it a
 /// What the beginning is made of.
 #[derive(Clone, Debug)]
 pub struct PromptSettings {
-    /// What the agent is told of its job.
+    /// What the agent is told of its job; none stands for the usual words.
     pub instruction: Option<String>,
-    /// How the tools are used; empty says nothing.
+    /// How the tools are used: none stands for the usual words, an empty text for nothing.
     pub guidance: Option<String>,
     /// Which tools there are.
     pub tools: ToolSet,
@@ -56,7 +56,8 @@ pub struct PromptSettings {
     pub catalog_tokens: usize,
     /// Where text goes.
     pub layout: Layout,
-    /// Whether a section about skills is left out.
+    /// Whether the list of skills is left out, and changes of the library too. A model then knows of no skill unless it
+    /// searches, or somebody loads one with a task.
     pub is_minimal: bool,
 }
 

@@ -43,10 +43,17 @@ impl Agent {
     /// The model is asked, its calls are made, and so on until it answers or a limit of the turn is met. `watcher` is told
     /// what happens while it does. When `stop` is used the turn ends soon, with everything that was under way.
     ///
+    /// One turn of a session at a time: another that begins meanwhile takes the first for interrupted, answers its open calls
+    /// itself, and the first then fails with a conflict although its commands ran. A program that may be asked twice at
+    /// once has the second wait. Turns of different sessions do not know of each other.
+    ///
+    /// When the future is dropped, commands go on to their limit and their calls stay open until the next turn, which tells
+    /// the model that they were interrupted. [`Stopper::on_drop`](crate::Stopper::on_drop) ends them with whoever waits.
+    ///
     /// ```
     /// use std::sync::{Arc, Mutex};
     ///
-    /// use metier_agent::{Agent, Ending, Folders, Progress, Task, stop};
+    /// use metier_agent::{Agent, Folders, Progress, Task, stop};
     /// use metier_model::Scripted;
     /// use metier_session::{MemoryStore, SessionKey};
     /// use metier_workspace::Runner;
@@ -68,8 +75,8 @@ impl Agent {
     /// let session = SessionKey::new("docs", "ada", "days")?;
     /// let (_stopper, stop) = stop(); // `_stopper.stop()` would end the turn.
     /// let outcome = agent.run(&session, Task::new("What day is it?"), watcher, &stop).await?;
-    /// assert_eq!(outcome.ending, Ending::Answered);
-    /// assert_eq!((outcome.text.as_str(), shown.lock().unwrap().as_str()), ("It is Monday.", "It is Monday."));
+    /// assert_eq!(outcome.answer()?, "It is Monday.");
+    /// assert_eq!(shown.lock().unwrap().as_str(), "It is Monday.");
     /// # Ok(())
     /// # }
     /// ```

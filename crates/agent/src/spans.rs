@@ -133,10 +133,10 @@ fn kind_of(error: &AgentError) -> &'static str {
         AgentError::Session(_) => "session",
         AgentError::Text(_) => "text",
         AgentError::State(_) => "state",
-        AgentError::Load(_) => "load",
+        AgentError::Load { .. } => "load",
         AgentError::TooLong => "context_overflow",
         AgentError::Tool(_) => "tool",
-        AgentError::Io(_) => "io",
+        AgentError::Attach { .. } | AgentError::Io(_) => "io",
     }
 }
 

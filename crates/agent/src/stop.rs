@@ -22,6 +22,23 @@ impl Stopper {
     pub fn stop(&self) {
         self.0.send_replace(true);
     }
+
+    /// Stops when what this gives is dropped, as it is with a request that nobody waits for any more. A stopper alone
+    /// that is dropped stops nothing.
+    pub fn on_drop(self) -> StopOnDrop {
+        StopOnDrop(self)
+    }
+}
+
+/// Stops when it is dropped; [`Stopper::on_drop`] makes one.
+#[derive(Debug)]
+#[must_use = "it stops at once when nobody keeps it"]
+pub struct StopOnDrop(Stopper);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
 }
 
 impl Stop {
@@ -46,5 +63,22 @@ impl Stop {
             () = self.stopped() => cancel.cancel(),
         }
         work.await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stopper_that_is_dropped_stops_nothing_unless_that_was_asked_for() {
+        let (stopper, heeded) = stop();
+        drop(stopper);
+        assert!(!heeded.is_stopped());
+        let (stopper, heeded) = stop();
+        let guard = stopper.on_drop();
+        assert!(!heeded.is_stopped());
+        drop(guard);
+        assert!(heeded.is_stopped());
     }
 }

@@ -3,7 +3,7 @@
 //! A turn begins with a message of a person and ends when the model has nothing more to ask for. This
 //! module does no I/O and keeps nothing: given the events of a turn it says what to do next, so a
 //! turn that was interrupted anywhere goes on by asking again. Talking to models, running tools and
-//! appending events belongs to the [runner](crate::runner).
+//! appending events belongs to [`Agent::run`](crate::Agent::run).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -86,6 +86,9 @@ pub enum Ending {
     Stopped,
 }
 
+/// Of a turn that ended without an answer.
+impl std::error::Error for Ending {}
+
 impl fmt::Display for Ending {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -124,6 +127,38 @@ pub mod stop {
 }
 
 /// What has to happen next in a turn with these events, of which the first is what a person said.
+///
+/// ```
+/// use metier_agent::turn::{Ending, Step, TurnLimits, next};
+/// use metier_session::content::{AssistantMessage, Call, Part, Text, ToolResponse, UserMessage};
+/// use metier_session::{Content, Event, NewEvent};
+///
+/// /// Adds what happened to the events of a turn, as a store would number it.
+/// fn add(events: &mut Vec<Event>, content: Content) {
+///     events.push(NewEvent::new("demo", content).preview(events.len() as u64 + 1));
+/// }
+/// let reply = |part| Content::Assistant(AssistantMessage { parts: vec![part], ..AssistantMessage::default() });
+///
+/// let (mut events, limits) = (Vec::new(), TurnLimits::default());
+/// add(&mut events, Content::User(UserMessage { text: "What day is it?".to_owned(), ..UserMessage::default() }));
+/// assert_eq!(next(&events, &limits), Step::AskModel { is_last: false });
+///
+/// // The model wants a tool to be called.
+/// let call = Call { id: "1".to_owned(), name: "today".to_owned(), ..Call::default() };
+/// add(&mut events, reply(Part::Call(call.clone())));
+/// assert_eq!(next(&events, &limits), Step::RunTools(vec![call]));
+///
+/// let (call, text) = ("1".to_owned(), "Monday".to_owned());
+/// add(&mut events, Content::ToolResponse(ToolResponse { call, text, ..ToolResponse::default() }));
+/// assert_eq!(next(&events, &limits), Step::AskModel { is_last: false });
+///
+/// // A turn of one request would end here.
+/// let short = TurnLimits { requests: 1, ..limits };
+/// assert_eq!(next(&events, &short), Step::Done(Ending::OutOfRequests));
+///
+/// add(&mut events, reply(Part::Text(Text { text: "It is Monday.".to_owned(), ..Text::default() })));
+/// assert_eq!(next(&events, &limits), Step::Done(Ending::Answered));
+/// ```
 pub fn next(events: &[Event], limits: &TurnLimits) -> Step {
     let mut turn = Turn::default();
     for event in events {

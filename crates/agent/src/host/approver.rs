@@ -16,7 +16,96 @@ const NO_TOOLS: &str = "nobody decides about tools of other servers";
 /// Decides about commands on the host, and about tools of other servers.
 ///
 /// It is implemented by the command line, which has a person before it or not, and by programs that have
-/// their own way to ask. What it says holds for one command or call; nothing is cached here.
+/// their own way to ask. What it says holds for one command or call; nothing is cached here. What it must uphold:
+///
+/// - Answers are those of the moment. [`policy`](Self::policy) is asked for each command, and again right before that runs.
+/// - [`ask`](Self::ask) gives what a person said. Where nobody can answer it gives nothing, which is neither yes nor no:
+///   the rules of the policy say what becomes of the command.
+/// - [`used`](Self::used) says `false` as soon as something that it is asked about was taken back.
+///
+/// This one allows `ls`, and asks about everything else:
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+///
+/// use async_trait::async_trait;
+/// use metier_agent::{
+///     Agent, Approver, Decision, Folders, Host, Question, Task, ToolSet, stop, unwatched,
+/// };
+/// use metier_approval::{Ask, Entry, Mode, Pinned, Policy, Rules, shown};
+/// use metier_model::Scripted;
+/// use metier_session::{Content, MemoryStore, SessionKey};
+/// use metier_skill::library::Snapshot;
+/// use metier_workspace::{LocalExecutor, Runner};
+///
+/// /// A person who says no, and what she was shown.
+/// #[derive(Debug, Default)]
+/// struct Careful(Mutex<Vec<String>>);
+///
+/// #[async_trait]
+/// impl Approver for Careful {
+///     async fn policy(&self, _agent: &str, _skills: &Snapshot) -> Result<Policy, String> {
+///         let ls = Entry { id: "1".into(), pattern: "ls".into(), arguments: None, directory: None };
+///         Ok(Policy {
+///             rules: Rules { mode: Mode::Allowlist, ask: Ask::OnMiss, fallback: Mode::Deny },
+///             entries: vec![ls],
+///             remembered: vec![],
+///             safe_programs: vec![],
+///             trusted_folders: vec!["/usr/bin".into(), "/bin".into()],
+///             skill_programs: vec![],
+///             writable: vec![],
+///             variables: vec![],
+///         })
+///     }
+///
+///     async fn ask(&self, question: &Question) -> Option<Decision> {
+///         // A model wrote the command. `shown` escapes what cannot be seen and masks secrets.
+///         let Question::Command(question) = question else { return Some(Decision::Deny) };
+///         let lines = shown(question.plan.as_ref()?).ok()?.lines;
+///         self.0.lock().unwrap().extend(lines);
+///         Some(Decision::Deny)
+///     }
+///
+///     async fn remember(&self, _agent: &str, _commands: &[Pinned]) -> Result<(), String> {
+///         Err("nothing is kept here".into())
+///     }
+///
+///     async fn used(&self, _ids: &[&str], _command: &str) -> Result<bool, String> {
+///         Ok(true)
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let state = folder.path().join("state");
+/// # let places = [folder.path().join("skills")];
+/// # std::fs::create_dir_all(places[0].join("tidy"))?;
+/// # std::fs::write(places[0].join("tidy/SKILL.md"), "---\nname: tidy\ndescription: Tidies up.\n---\n\nUse rm.\n")?;
+/// let model = Arc::new(Scripted::from_text(
+///     r#"{"calls": [{"name": "exec", "arguments": {"command": "ls && rm -r work"}}]}
+///        {"text": "You did not let me."}"#,
+/// )?);
+/// let (skills, sessions) = (Arc::new(Folders::new(places)), Arc::new(MemoryStore::new()));
+/// let runner = Runner { executor: LocalExecutor::Host.into(), ..Runner::sandboxed(&state)? };
+/// let mut agent = Agent::new(model, skills, sessions, runner);
+/// agent.settings.prompt.tools = ToolSet::Files;
+/// let person = Arc::new(Careful::default());
+/// let home = folder.path().canonicalize()?;
+/// agent.host = Some(Host { folder: home, readable: vec![], approver: person.clone() });
+///
+/// let (_stopper, stop) = stop();
+/// let session = SessionKey::new("docs", "ada", "careful")?;
+/// let outcome = agent.run(&session, Task::new("Tidy up."), unwatched(), &stop).await?;
+/// let results = outcome.events.iter().filter_map(|event| match &event.content {
+///     Content::ToolResponse(response) => Some(response.text.as_str()),
+///     _ => None,
+/// });
+/// assert_eq!(results.collect::<Vec<_>>(), ["the user did not allow this; do not try it in another way, say what you need it for"]);
+/// assert_eq!(*person.0.lock().unwrap(), ["ls", "&& rm -r work"]);
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait Approver: fmt::Debug + Send + Sync {
     /// What people allow an agent with these skills, as it is now.

@@ -30,7 +30,7 @@ use crate::agent::Agent;
 /// What commands of a model on the host depend on.
 #[derive(Clone, Debug)]
 pub struct Host {
-    /// The agent's own folder: where its commands start and its files are.
+    /// The agent's own folder: where its commands start and its files are. Absolute, with all links followed.
     pub folder: PathBuf,
     /// Folders beside it that may be read.
     pub readable: Vec<PathBuf>,

@@ -102,7 +102,7 @@ impl From<AgentError> for Failure {
             AgentError::Model(error) => error.into(),
             AgentError::Session(error) => error.into(),
             AgentError::Text(error) => Self::of(&error).hint("start a new session"),
-            AgentError::Load(_) => Self::of(&error)
+            AgentError::Load { .. } => Self::of(&error)
                 .hint("`metier skills list --all` shows every skill, and why one cannot be used"),
             AgentError::Io(_) => Self::of(&error)
                 .hint("the system is short of processes or open files; try again later"),

@@ -86,7 +86,10 @@ fn agent(sheet: &mut Sheet) {
         E::from(SessionError::NotFound { session: "monday".into() }),
         E::from(text()),
         E::from(DeltaError::TooMany { limit: 256 }),
-        E::Load("there is no skill `pfd`; the nearest are: pdf, docx".into()),
+        E::Load {
+            skill: "pfd".into(),
+            why: "there is no skill `pfd`; the nearest are: pdf, docx".into(),
+        },
         E::TooLong,
         E::from(std::io::Error::from_raw_os_error(24)),
     ];

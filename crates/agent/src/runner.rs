@@ -47,8 +47,9 @@ impl Agent {
     /// itself, and the first then fails with a conflict although its commands ran. A program that may be asked twice at
     /// once has the second wait. Turns of different sessions do not know of each other.
     ///
-    /// When the future is dropped, commands go on to their limit and their calls stay open until the next turn, which tells
-    /// the model that they were interrupted. [`Stopper::on_drop`](crate::Stopper::on_drop) ends them with whoever waits.
+    /// When the future is dropped, its commands are ended and their calls stay open until the next turn, which tells the
+    /// model that they were interrupted. To have the turn end well instead, give it a task of its own and keep what
+    /// [`Stopper::on_drop`](crate::Stopper::on_drop) gives where it is waited for.
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};

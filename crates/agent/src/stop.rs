@@ -23,8 +23,8 @@ impl Stopper {
         self.0.send_replace(true);
     }
 
-    /// Stops when what this gives is dropped, as it is with a request that nobody waits for any more. A stopper alone
-    /// that is dropped stops nothing.
+    /// Stops when what this gives is dropped: kept by whoever waits for a turn in a task of its own, it ends the turn when
+    /// nobody waits any more. A stopper alone that is dropped stops nothing.
     pub fn on_drop(self) -> StopOnDrop {
         StopOnDrop(self)
     }
@@ -55,14 +55,24 @@ impl Stop {
         }
     }
 
-    /// Waits for something and ends it when stopped; it then ends by itself.
+    /// Waits for something and ends it when stopped, or when nobody waits any more; it then ends by itself.
     pub(crate) async fn cancelling<T>(&self, cancel: &Cancel, work: impl Future<Output = T>) -> T {
+        let _ending = Ending(cancel.clone());
         let mut work = std::pin::pin!(work);
         tokio::select! {
             done = &mut work => return done,
             () = self.stopped() => cancel.cancel(),
         }
         work.await
+    }
+}
+
+/// Ends a command when nobody waits for it any more.
+struct Ending(Cancel);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.cancel();
     }
 }
 

@@ -39,15 +39,6 @@ impl Counter {
     }
 }
 
-/// Ends a command when nobody waits for it any more.
-struct Ending(Cancel);
-
-impl Drop for Ending {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
-}
-
 impl Visit {
     pub(super) async fn run(
         &self,
@@ -80,7 +71,6 @@ impl Visit {
         };
         admission.open(&mut prepared, permit.as_ref()).await?;
         let cancel = Cancel::new().map_err(|error| AgentError::from(error).to_string())?;
-        let _ending = Ending(cancel.clone());
         let running = runs.run_to_its_end(prepared, live, cancel.clone());
         Ok(stop.cancelling(&cancel, running).await)
     }

@@ -43,7 +43,7 @@ impl Library for Skills {
 
 /// Everything a test needs.
 pub(crate) struct Bench {
-    folder: TempDir,
+    pub(crate) folder: TempDir,
     skills: PathBuf,
     store: Arc<dyn SessionStore>,
     pub(crate) settings: AgentSettings,
@@ -178,7 +178,8 @@ impl Bench {
         }
     }
 
-    fn agent(&self, model: Arc<dyn Model>) -> Agent {
+    /// An agent with a model.
+    pub(crate) fn agent(&self, model: Arc<dyn Model>) -> Agent {
         Agent {
             host: self.host.clone(),
             foreign: self.foreign.clone(),

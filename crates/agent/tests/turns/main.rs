@@ -1,6 +1,7 @@
 //! Turns of an agent with a scripted model, real skills and a real sandbox.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod abandoned;
 mod answers;
 mod bench;
 mod chance;
@@ -28,6 +29,7 @@ fn main() {
     metier_sandbox::helper();
     let arguments = Arguments::from_args();
     let tests = [
+        abandoned::TESTS,
         answers::TESTS,
         chance::TESTS,
         direct::TESTS,

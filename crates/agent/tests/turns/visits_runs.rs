@@ -183,7 +183,8 @@ fn live() -> Result<(), Failed> {
 }
 
 /// A command that leaves a trace for as long as any part of it lives.
-const BEATING: &str = "(while :; do echo x >> $WORK_DIR/beat; sleep 0.02; done) & sleep 600";
+pub(crate) const BEATING: &str =
+    "(while :; do echo x >> $WORK_DIR/beat; sleep 0.02; done) & sleep 600";
 
 /// The trace, in the workspace of a visit.
 fn trace(visits: &Visits) -> Result<PathBuf, Failed> {
@@ -191,14 +192,14 @@ fn trace(visits: &Visits) -> Result<PathBuf, Failed> {
 }
 
 /// Waits until something leaves a trace.
-async fn begun(trace: &PathBuf) {
+pub(crate) async fn begun(trace: &PathBuf) {
     while fs::metadata(trace).map_or(0, |it| it.len()) == 0 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 
 /// Whether nothing leaves a trace any more, or soon does not.
-fn ended(trace: &PathBuf) -> Result<bool, Failed> {
+pub(crate) fn ended(trace: &PathBuf) -> Result<bool, Failed> {
     for _ in 0..50 {
         let before = fs::metadata(trace)?.len();
         std::thread::sleep(Duration::from_millis(300));

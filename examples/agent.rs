@@ -4,9 +4,7 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use metier_agent::agent::unwatched;
-use metier_agent::offline::Offline;
-use metier_agent::{Agent, Folders, Library, Task, stop};
+use metier_agent::{Agent, Folders, Library, Offline, Task, stop, unwatched};
 use metier_session::{SessionKey, SqliteStore};
 use metier_workspace::Runner;
 
@@ -18,6 +16,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 async fn ask(state: &Path, text: &str) -> Result<(), Box<dyn Error>> {
     let skills = Arc::new(Folders::new([concat!(env!("CARGO_MANIFEST_DIR"), "/skills").into()]));
+    for problem in &skills.snapshot().problems {
+        eprintln!("{problem}"); // A folder that is not there, a header that cannot be read, …
+    }
     let model = Arc::new(Offline::new(skills.snapshot())); // Needs no key; `metier_model::open` makes others.
     let runner = Runner::sandboxed(state)?; // Makes the folder if need be.
     let sessions = Arc::new(SqliteStore::open(&state.join("sessions.db"))?);
@@ -25,6 +26,6 @@ async fn ask(state: &Path, text: &str) -> Result<(), Box<dyn Error>> {
     let session = SessionKey::new("examples", "ada", "first")?;
     let (_stopper, stop) = stop();
     let outcome = agent.run(&session, Task::new(text), unwatched(), &stop).await?;
-    print!("{}", outcome.text);
+    print!("{}", outcome.answer()?); // Or how the turn ended without one.
     Ok(())
 }

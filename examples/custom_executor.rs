@@ -8,16 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use metier_agent::agent::unwatched;
-use metier_agent::offline::Offline;
-use metier_agent::{Agent, Folders, Library, Task, stop};
+use metier_agent::{Agent, Folders, Library, Offline, Task, stop, unwatched};
 use metier_sandbox::{Access, Command, Job, Level, Outcome, Policy, Program};
 use metier_session::{MemoryStore, SessionKey};
-use metier_workspace::Runner;
 use metier_workspace::executor::{
     CustomCommand, CustomExecutor, CustomOutcome, CustomRun, CustomWatch, ExecuteError,
 };
-use metier_workspace::request::Confinement;
+use metier_workspace::{Confinement, Runner};
 
 /// Where programs find the workspace.
 const PLACE: &str = "/job";
@@ -48,6 +45,8 @@ impl CustomExecutor for Listed {
         run: CustomRun,
         mut watch: CustomWatch,
     ) -> Result<CustomOutcome, ExecuteError> {
+        // What the record will say: the folders of the run, and no network.
+        let confinement = Confinement { network: "none".to_owned(), ..run.confinement() };
         let words = match run.command {
             CustomCommand::Shell(text) => vec!["/bin/sh".to_owned(), "-c".to_owned(), text],
             CustomCommand::Arguments(words) => words,
@@ -66,12 +65,6 @@ impl CustomExecutor for Listed {
             let (source, target) = (run.workspace.join(folder), Path::new(PLACE).join(folder));
             policy = policy.grant(&source, &target, access);
         }
-        let shown = |access| policy.reachable(access).map(|it| it.display().to_string()).collect();
-        let confinement = Confinement {
-            readable: shown(Access::Read),
-            writable: shown(Access::Write),
-            ..Confinement::nothing()
-        };
         let environment = run.environment.into_iter();
         let program = Program {
             command: Command::Arguments(words.into_iter().map(Into::into).collect()),
@@ -86,7 +79,8 @@ impl CustomExecutor for Listed {
             metier_sandbox::run(&job, &run.input, &mut watch, &cancel)
         };
         let ran = tokio::task::spawn_blocking(running).await.map_err(std::io::Error::other)?;
-        let Outcome { ended, timed_out, cancelled, .. } = ran?;
+        let Outcome { ended, timed_out, cancelled, not_promised, .. } = ran?;
+        let confinement = Confinement { not_promised, ..confinement };
         Ok(CustomOutcome { ended, timed_out, cancelled, confinement, warnings: Vec::new() })
     }
 }
@@ -109,7 +103,7 @@ async fn ask(state: &Path) -> Result<(), Box<dyn Error>> {
     let (_stopper, stop) = stop();
     let outcome =
         agent.run(&session, Task::new("Count the words of a text."), unwatched(), &stop).await?;
-    print!("{}", outcome.text);
+    print!("{}", outcome.answer()?);
     for command in listed.ran.lock().map_err(|_| "a run panicked")?.iter() {
         println!("ran: {command}");
     }

@@ -9,8 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use metier_agent::agent::unwatched;
-use metier_agent::{Agent, Answer, Folders, Task, Tool, ToolCall, stop};
+use metier_agent::{Agent, Answer, Folders, Task, Tool, ToolCall, stop, unwatched};
 use metier_model::{Scripted, ToolSpec};
 use metier_session::{Content, MemoryStore, SessionKey};
 use metier_workspace::Runner;
@@ -74,6 +73,6 @@ async fn ask(state: &Path) -> Result<(), Box<dyn Error>> {
             println!("stock: {}", response.text);
         }
     }
-    println!("{}", outcome.text);
+    println!("{}", outcome.answer()?);
     Ok(())
 }

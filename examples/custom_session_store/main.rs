@@ -9,8 +9,7 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use metier_agent::agent::unwatched;
-use metier_agent::{Agent, Folders, Task, stop};
+use metier_agent::{Agent, Folders, Task, stop, unwatched};
 use metier_model::Scripted;
 use metier_session::SessionKey;
 use metier_workspace::Runner;
@@ -36,12 +35,13 @@ async fn say(state: &Path, text: &str, reply: &str) -> Result<(), Box<dyn Error>
     let model = Arc::new(Scripted::from_text(&json!({ "text": reply }).to_string())?);
     let sessions = Arc::new(LineStore::open(&state.join("sessions"))?);
     let skills = Arc::new(Folders::new([]));
-    let agent =
-        Agent::new(Arc::<Scripted>::clone(&model), skills, sessions, Runner::sandboxed(state)?);
+    // The program keeps the model as well, to see what it was asked.
+    let asked = model.clone();
+    let agent = Agent::new(model, skills, sessions, Runner::sandboxed(state)?);
     let session = SessionKey::new("examples", "ada", "talk")?;
     let (_stopper, stop) = stop();
     let outcome = agent.run(&session, Task::new(text), unwatched(), &stop).await?;
-    let sent = model.requests().last().map_or(0, |request| request.messages.len());
-    println!("messages sent: {sent}, reply: {}", outcome.text);
+    let sent = asked.requests().last().map_or(0, |request| request.messages.len());
+    println!("messages sent: {sent}, reply: {}", outcome.answer()?);
     Ok(())
 }

@@ -42,6 +42,16 @@ fn the_agent_finds_a_skill_and_runs_it_in_the_sandbox() {
 }
 
 #[test]
+fn a_file_comes_with_a_task_and_a_file_comes_out_of_it() {
+    insta::assert_snapshot!(printed(env!("CARGO_BIN_EXE_files")), @"
+    I counted the words of letter.txt; out/count.txt has the result.
+    out/count.txt, version 0:
+    lines: 2
+    words: 5
+    ");
+}
+
+#[test]
 fn a_tool_of_the_program_is_called_by_the_model() {
     insta::assert_snapshot!(printed(env!("CARGO_BIN_EXE_custom_tool")), @r#"
     stock: {"article":"anvil","count":3}

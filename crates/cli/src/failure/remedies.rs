@@ -104,6 +104,9 @@ impl From<AgentError> for Failure {
             AgentError::Text(error) => Self::of(&error).hint("start a new session"),
             AgentError::Load { .. } => Self::of(&error)
                 .hint("`metier skills list --all` shows every skill, and why one cannot be used"),
+            AgentError::Attach { .. } => {
+                Self::of(&error).hint("set METIER_HOME to a folder that you can write to")
+            }
             AgentError::Io(_) => Self::of(&error)
                 .hint("the system is short of processes or open files; try again later"),
             error => Self::of(&error),

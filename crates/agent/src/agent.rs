@@ -20,6 +20,7 @@ use crate::texts::{StagedTexts, TextError, Texts};
 use crate::tools::run::Restriction;
 use crate::tools::{Tool, ToolError};
 use crate::turn::{Ending, TurnLimits};
+use crate::turns::Turns;
 
 /// How long a loaded skill stays loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,6 +116,8 @@ pub struct Agent {
     pub texts: Arc<dyn Texts>,
     /// What holds for its turns.
     pub settings: AgentSettings,
+    /// The sessions in which a turn is under way, of this agent and its clones.
+    pub turns: Turns,
 }
 
 impl Agent {
@@ -141,6 +144,7 @@ impl Agent {
             foreign: None,
             tools: Vec::new(),
             settings: AgentSettings::default(),
+            turns: Turns::default(),
         }
     }
 }
@@ -263,6 +267,12 @@ pub enum AgentError {
         "the conversation does not fit into the model, not even summarised; start a new session"
     )]
     TooLong,
+    /// Another turn of the session is under way in this agent or a clone of it. Nothing has happened.
+    #[error("a turn of session `{session}` is under way; wait until it has ended")]
+    Busy {
+        /// The session.
+        session: String,
+    },
     /// A tool of the program cannot be offered. Nothing has happened.
     #[error(transparent)]
     Tool(#[from] ToolError),

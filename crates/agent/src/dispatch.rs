@@ -66,7 +66,8 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// When the session cannot be read or written. What the tool says is no error, whatever it is.
+    /// When the session cannot be read or written, or another turn of it is under way. What the tool says is no error,
+    /// whatever it is.
     pub async fn dispatch(
         &self,
         key: &SessionKey,
@@ -75,6 +76,7 @@ impl Agent {
         stop: &Stop,
     ) -> Result<Outcome, AgentError> {
         let turn = async {
+            let _turning = self.turns.begin(key)?;
             let snapshot = self.library.snapshot();
             // What is hidden from models can only be used once a person has loaded it.
             let entry = snapshot.find(&dispatch.skill);

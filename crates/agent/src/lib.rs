@@ -88,6 +88,7 @@ pub mod texts;
 mod thread;
 pub mod tools;
 pub mod turn;
+mod turns;
 pub mod visit;
 mod written;
 
@@ -106,3 +107,4 @@ pub use stop::{Stop, StopOnDrop, Stopper, stop};
 pub use tools::run::Restriction;
 pub use tools::{Answer, Tool, ToolCall, ToolError, ToolSet};
 pub use turn::{Ending, TurnLimits};
+pub use turns::Turns;

@@ -43,9 +43,10 @@ impl Agent {
     /// The model is asked, its calls are made, and so on until it answers or a limit of the turn is met. `watcher` is told
     /// what happens while it does. When `stop` is used the turn ends soon, with everything that was under way.
     ///
-    /// One turn of a session at a time: another that begins meanwhile takes the first for interrupted, answers its open calls
-    /// itself, and the first then fails with a conflict although its commands ran. A program that may be asked twice at
-    /// once has the second wait. Turns of different sessions do not know of each other.
+    /// One turn of a session at a time: another of this agent or a clone of it is refused with [`AgentError::Busy`]. Other
+    /// agents and processes at the same session are not known here. Theirs would take this one for interrupted and answer its
+    /// open calls, and it would fail with a conflict although its commands ran. Turns of different sessions do not know of
+    /// each other.
     ///
     /// When the future is dropped, its commands are ended and their calls stay open until the next turn, which tells the
     /// model that they were interrupted. To have the turn end well instead, give it a task of its own and keep what
@@ -84,8 +85,8 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// When the model gives no reply, the session cannot be written, or a tool of the program cannot be offered.
-    /// Everything until then is kept.
+    /// When the model gives no reply, the session cannot be written or another turn of it is under way, or a tool of the
+    /// program cannot be offered. Everything until then is kept.
     pub async fn run(
         &self,
         key: &SessionKey,
@@ -94,6 +95,7 @@ impl Agent {
         stop: &Stop,
     ) -> Result<Outcome, AgentError> {
         let turn = async {
+            let _turning = self.turns.begin(key)?;
             let snapshot = self.library.snapshot();
             let skills = Fetched::new(&self.library, &snapshot, stop);
             let thread = self.begun(key, task, &skills, watcher).await?;
@@ -114,6 +116,7 @@ impl Agent {
         stop: &Stop,
     ) -> Result<Outcome, AgentError> {
         let turn = async {
+            let _turning = self.turns.begin(key)?;
             let mut thread = self.open(key, &self.library.snapshot(), watcher, stop).await?;
             self.close_last_turn(&mut thread).await?;
             if let Step::RunCode(_) = turn::next(last_turn(&thread.events), &self.settings.limits) {

@@ -135,6 +135,7 @@ fn kind_of(error: &AgentError) -> &'static str {
         AgentError::State(_) => "state",
         AgentError::Load { .. } => "load",
         AgentError::TooLong => "context_overflow",
+        AgentError::Busy { .. } => "busy",
         AgentError::Tool(_) => "tool",
         AgentError::Attach { .. } | AgentError::Io(_) => "io",
     }

@@ -1,4 +1,4 @@
-//! Turns that nobody waits for any more.
+//! Turns that nobody waits for any more, and those that somebody asks for twice.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use crate::visits_runs::{BEATING, begun, ended};
 pub(crate) const TESTS: &[Test] = &[
     ("abandoned::commands_of_a_turn_that_is_dropped_are_ended", dropped),
     ("abandoned::a_turn_in_a_task_of_its_own_comes_to_its_end", in_a_task),
+    ("abandoned::a_second_turn_of_a_session_is_refused_and_the_first_goes_on", twice),
 ];
 
 /// A model that runs something without an end.
@@ -74,5 +75,33 @@ fn in_a_task() -> Result<(), Failed> {
     let told = last_result(&outcome.events);
     assert!(told.contains(r#""cancelled":true"#), "{told}");
     assert!(ended(&trace)?);
+    Ok(())
+}
+
+fn twice() -> Result<(), Failed> {
+    let bench = Bench::new();
+    let (agent, trace) = (bench.agent(model()?), trace(&bench));
+    let (stopper, stop) = stop();
+    let go = || agent.run(&bench.key, Task::new("Go."), unwatched(), &stop);
+    let (first, second) = wait(async {
+        let asking = async {
+            begun(&trace).await;
+            let second = agent.clone();
+            let second = second.run(&bench.key, Task::new("Go."), unwatched(), &stop).await;
+            stopper.stop();
+            second
+        };
+        tokio::join!(go(), asking)
+    });
+    let refused = second.expect_err("a turn is under way");
+    assert_eq!(
+        refused.to_string(),
+        "a turn of session `one` is under way; wait until it has ended"
+    );
+    assert_eq!(first?.ending, Ending::Stopped);
+    // It is over, so there may be another.
+    assert_eq!(wait(go())?.ending, Ending::Stopped);
+    let tasks = bench.events().into_iter().filter(|it| matches!(it.content, Content::User(_)));
+    assert_eq!(tasks.count(), 2, "what was refused left nothing behind");
     Ok(())
 }

@@ -91,6 +91,7 @@ fn agent(sheet: &mut Sheet) {
             why: "there is no skill `pfd`; the nearest are: pdf, docx".into(),
         },
         E::TooLong,
+        E::Busy { session: "monday".into() },
         E::Attach { name: "sales.csv".into(), source: std::io::Error::from_raw_os_error(28) },
         E::from(std::io::Error::from_raw_os_error(24)),
     ];

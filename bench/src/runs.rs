@@ -114,8 +114,7 @@ impl Place {
     }
 }
 
-const SANDBOX: LocalExecutor =
-    LocalExecutor::Sandbox(Firmness { require_full: true, degrade: false });
+const SANDBOX: LocalExecutor = LocalExecutor::Sandbox(Firmness::Full);
 
 fn timed(work: impl FnOnce() -> Result<()>) -> Result<f64> {
     let start = Instant::now();

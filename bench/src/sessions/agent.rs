@@ -23,7 +23,7 @@ pub(crate) const TASKS: usize = 2;
 pub(crate) fn agent(folder: &Path, store: Arc<dyn SessionStore>) -> Result<Agent> {
     let skills = Skills::generate(SKILLS, &folder.join("skills"))?;
     let workspaces = Workspaces::open(&folder.join("workspaces"), &folder.join("content"))?;
-    let firmness = Firmness { require_full: false, degrade: false };
+    let firmness = Firmness::Confined;
     let runner = Runner {
         workspaces,
         artifacts: Arc::new(MemoryStore::new()),

@@ -16,9 +16,8 @@ use crate::foreign::ForeignServers;
 use crate::host::Host;
 use crate::library::Library;
 use crate::prompt::PromptSettings;
-use crate::texts::{StagedTexts, TextError, Texts};
-use crate::tools::run::Restriction;
-use crate::tools::{Tool, ToolError};
+use crate::texts::{StagedTexts, TextError, TextMemory};
+use crate::tools::{Restriction, Tool, ToolError};
 use crate::turn::{Ending, TurnLimits};
 use crate::turns::Turns;
 
@@ -112,8 +111,8 @@ pub struct Agent {
     pub foreign: Option<ForeignServers>,
     /// Tools of the program itself, which a session has from its beginning.
     pub tools: Vec<Arc<dyn Tool>>,
-    /// The text of skills.
-    pub texts: Arc<dyn Texts>,
+    /// Texts of skills that were read before.
+    pub remembered_texts: TextMemory,
     /// What holds for its turns.
     pub settings: AgentSettings,
     /// The sessions in which a turn is under way, of this agent and its clones.
@@ -137,8 +136,8 @@ impl Agent {
             model,
             library,
             sessions,
-            programs: Arc::new(Interactive::new(runner.clone(), InteractiveOptions::default())),
-            texts: Arc::new(StagedTexts::new(runner.workspaces.clone())),
+            programs: Arc::new(Interactive::new(InteractiveOptions::default())),
+            remembered_texts: TextMemory::default(),
             runner,
             host: None,
             foreign: None,
@@ -146,6 +145,11 @@ impl Agent {
             settings: AgentSettings::default(),
             turns: Turns::default(),
         }
+    }
+
+    /// The texts of skills that are staged where its commands run.
+    pub fn texts(&self) -> StagedTexts {
+        StagedTexts::new(self.runner.workspaces.clone(), self.remembered_texts.clone())
     }
 }
 

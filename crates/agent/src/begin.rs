@@ -110,18 +110,17 @@ impl Agent {
         shelf: &Shelf,
         evicted: &[Stub],
     ) -> Result<Vec<Stub>, AgentError> {
-        let window = Window::of(&thread.events);
+        let (texts, window) = (self.texts(), Window::of(&thread.events));
         let mut kept: Vec<(Stub, usize)> = Vec::new();
         let is_unused =
             |it: &Shown<'_>| !shelf.has(&it.text.skill) && !evicted.contains(&it.stub());
         for shown in window.shown().filter(is_unused) {
             let mut count = 0;
             if shown.text.body {
-                count += tokens::count(&self.texts.body(&shown.text.skill, &shown.text.digest)?);
+                count += tokens::count(&texts.body(&shown.text.skill, &shown.text.digest)?);
             }
             for doc in &shown.text.docs {
-                count +=
-                    tokens::count(&self.texts.doc(&shown.text.skill, &shown.text.digest, doc)?);
+                count += tokens::count(&texts.doc(&shown.text.skill, &shown.text.digest, doc)?);
             }
             kept.push((shown.stub(), count));
         }

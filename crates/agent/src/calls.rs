@@ -127,7 +127,7 @@ impl Agent {
 
     fn runs(&self, thread: &Thread) -> Runs {
         Runs {
-            runner: self.runner.clone(),
+            runner: self.runner.never_degraded(),
             key: self.workspace_key(&thread.at),
             load_first: self.settings.load_before_run,
             start: self.on_host().map(|host| host.folder.clone()),

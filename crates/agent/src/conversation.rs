@@ -17,7 +17,7 @@ use crate::dispatch;
 use crate::fence;
 use crate::shelf::{Selection, Shelf};
 use crate::shown::Window;
-use crate::texts::{TextError, Texts};
+use crate::texts::{StagedTexts, TextError};
 
 /// Begins a message with the text of skills that stands nowhere else.
 pub(crate) const LOADED_CONTEXT: &str = "Loaded skill context:";
@@ -68,7 +68,7 @@ pub struct Sources<'a> {
     /// Where text goes.
     pub layout: Layout,
     /// Where text comes from.
-    pub texts: &'a dyn Texts,
+    pub texts: &'a StagedTexts,
 }
 
 /// The system text and the messages of a request.

@@ -273,7 +273,7 @@ impl Agent {
             events,
             shelf: &shelf,
             layout: prompt::layout_of(&thread.opening),
-            texts: &*self.texts,
+            texts: &self.texts(),
         }
         .conversation()?;
         Ok(Request {
@@ -370,7 +370,7 @@ impl Agent {
             library: skills,
             snapshot: skills.snapshot,
             workspaces: &self.runner.workspaces,
-            texts: &*self.texts,
+            texts: self.texts(),
             events: &draft.events,
             state: &draft.state,
             max_loaded: self.settings.max_loaded_skills,

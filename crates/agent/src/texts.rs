@@ -5,7 +5,6 @@
 //! of a tree, which nobody changes. That is also why a text that was read once may be remembered.
 
 use std::collections::{HashMap, VecDeque};
-use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,30 +18,6 @@ use thiserror::Error;
 const MAX_REMEMBERED: usize = 8 << 20;
 /// The file with the instructions of a skill.
 pub(crate) const INSTRUCTIONS: &str = "SKILL.md";
-
-/// Where the text of skills comes from.
-pub trait Texts: fmt::Debug + Send + Sync {
-    /// The instructions of a skill.
-    ///
-    /// # Errors
-    ///
-    /// When the tree or its `SKILL.md` is not there.
-    fn body(&self, skill: &str, digest: &str) -> Result<String, TextError>;
-
-    /// A doc of a skill.
-    ///
-    /// # Errors
-    ///
-    /// When the tree is not there or has no such doc.
-    fn doc(&self, skill: &str, digest: &str, path: &str) -> Result<String, TextError>;
-
-    /// The paths of all docs of a skill, in order.
-    ///
-    /// # Errors
-    ///
-    /// When the tree is not there.
-    fn docs(&self, skill: &str, digest: &str) -> Result<Vec<String>, TextError>;
-}
 
 /// Why a text is not to be had.
 #[derive(Debug, Error)]
@@ -61,13 +36,60 @@ pub struct TextError {
 #[derive(Clone, Debug)]
 pub struct StagedTexts {
     workspaces: Workspaces,
-    remembered: Arc<Mutex<Remembered>>,
+    remembered: TextMemory,
+}
+
+/// Texts that were read before, up to a number of bytes. Clones remember together.
+#[derive(Clone, Debug)]
+pub struct TextMemory(Arc<Mutex<Remembered>>);
+
+impl Default for TextMemory {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(Remembered::new(MAX_REMEMBERED))))
+    }
 }
 
 impl StagedTexts {
-    /// Texts of the trees that workspaces share.
-    pub fn new(workspaces: Workspaces) -> Self {
-        Self { workspaces, remembered: Arc::new(Mutex::new(Remembered::new(MAX_REMEMBERED))) }
+    /// Texts of the trees that workspaces share, remembered there.
+    pub fn new(workspaces: Workspaces, remembered: TextMemory) -> Self {
+        Self { workspaces, remembered }
+    }
+
+    /// The instructions of a skill.
+    ///
+    /// # Errors
+    ///
+    /// When the tree or its `SKILL.md` is not there.
+    pub fn body(&self, skill: &str, digest: &str) -> Result<String, TextError> {
+        self.text((skill, digest, INSTRUCTIONS), || {
+            let file = self.tree(skill, digest)?.join(INSTRUCTIONS);
+            let bytes = std::fs::read(file).map_err(missing(skill, INSTRUCTIONS))?;
+            Ok(body_of(&bytes))
+        })
+    }
+
+    /// A doc of a skill.
+    ///
+    /// # Errors
+    ///
+    /// When the tree is not there or has no such doc.
+    pub fn doc(&self, skill: &str, digest: &str, path: &str) -> Result<String, TextError> {
+        self.text((skill, digest, path), || {
+            let tree = files::list(&self.tree(skill, digest)?)
+                .map_err(|error| missing(skill, path)(io::Error::other(error)))?;
+            tree.read_doc(path).map(|doc| doc.text).map_err(missing(skill, path))
+        })
+    }
+
+    /// The paths of all docs of a skill, in order.
+    ///
+    /// # Errors
+    ///
+    /// When the tree is not there.
+    pub fn docs(&self, skill: &str, digest: &str) -> Result<Vec<String>, TextError> {
+        let tree = files::list(&self.tree(skill, digest)?)
+            .map_err(|error| missing(skill, "docs")(io::Error::other(error)))?;
+        Ok(tree.docs().map(|doc| doc.path.clone()).collect())
     }
 
     /// A text that was read before, or is now.
@@ -77,7 +99,7 @@ impl StagedTexts {
         read: impl FnOnce() -> Result<String, TextError>,
     ) -> Result<String, TextError> {
         let key = [skill, digest, path].map(str::to_owned);
-        let lock = || self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.remembered.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(text) = lock().texts.get(&key) {
             return Ok(text.clone());
         }
@@ -94,30 +116,6 @@ impl StagedTexts {
 
 fn missing<'a>(skill: &'a str, what: &'a str) -> impl FnOnce(io::Error) -> TextError + 'a {
     move |source| TextError { skill: skill.to_owned(), what: what.to_owned(), source }
-}
-
-impl Texts for StagedTexts {
-    fn body(&self, skill: &str, digest: &str) -> Result<String, TextError> {
-        self.text((skill, digest, INSTRUCTIONS), || {
-            let file = self.tree(skill, digest)?.join(INSTRUCTIONS);
-            let bytes = std::fs::read(file).map_err(missing(skill, INSTRUCTIONS))?;
-            Ok(body_of(&bytes))
-        })
-    }
-
-    fn doc(&self, skill: &str, digest: &str, path: &str) -> Result<String, TextError> {
-        self.text((skill, digest, path), || {
-            let tree = files::list(&self.tree(skill, digest)?)
-                .map_err(|error| missing(skill, path)(io::Error::other(error)))?;
-            tree.read_doc(path).map(|doc| doc.text).map_err(missing(skill, path))
-        })
-    }
-
-    fn docs(&self, skill: &str, digest: &str) -> Result<Vec<String>, TextError> {
-        let tree = files::list(&self.tree(skill, digest)?)
-            .map_err(|error| missing(skill, "docs")(io::Error::other(error)))?;
-        Ok(tree.docs().map(|doc| doc.path.clone()).collect())
-    }
 }
 
 /// The skill, the digest of its tree, and the path in it.
@@ -181,7 +179,7 @@ mod tests {
         let workspaces = Workspaces::open(&at("workspaces"), &at("content")).unwrap();
         let tree = read_tree("pdf", &at("pdf"), &DigestCache::in_memory()).unwrap();
         stage(&workspaces, &tree).unwrap();
-        let texts = StagedTexts::new(workspaces);
+        let texts = StagedTexts::new(workspaces, TextMemory::default());
         let body = || texts.body("pdf", &tree.digest).unwrap();
         let doc = |path: &str| texts.doc("pdf", &tree.digest, path);
         assert_eq!((body(), doc("forms.md").unwrap()), ("Body.\n".into(), "Forms.\n".into()));

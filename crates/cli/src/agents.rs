@@ -8,16 +8,15 @@ use metier_agent::agent::AgentSettings;
 use metier_agent::conversation::{Layout, Placement};
 use metier_agent::host::Host;
 use metier_agent::prompt::PromptSettings;
-use metier_agent::tools::ToolSet;
-use metier_agent::tools::run::Restriction;
+use metier_agent::tools::{Restriction, ToolSet};
 use metier_agent::turn::TurnLimits;
 use metier_agent::{Agent, ForeignServers, LoadMode};
 use metier_workspace::Runner;
-use metier_workspace::executor::{Executor, Firmness, LocalExecutor};
+use metier_workspace::executor::{Executor, LocalExecutor};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::args::{AgentArgs, ExecutorName};
+use crate::args::AgentArgs;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::library::Skills;
@@ -56,7 +55,7 @@ impl Context {
         asking: Asking,
     ) -> Result<Agent, Failure> {
         let mut settings = self.agent_settings(wanted)?;
-        let executor = self.model_executor(wanted.executor)?;
+        let executor = self.executor(wanted.executor)?;
         let model = self.model(wanted.model.as_deref(), &skills)?;
         settings.constrained = self.is_constrained(model.name())?;
         let workspaces = self.workspaces()?;
@@ -101,17 +100,6 @@ impl Context {
         model.name().clone_into(&mut agent.model_name);
         agent.model = model;
         Ok(())
-    }
-
-    /// Who runs what a model thought of: somebody who confines it, or this machine, where each command is
-    /// judged and a person asked.
-    pub(crate) fn model_executor(&self, named: Option<ExecutorName>) -> Result<Executor, Failure> {
-        Ok(match self.executor(named)? {
-            Executor::Local(LocalExecutor::Sandbox(firmness)) => {
-                LocalExecutor::Sandbox(Firmness { degrade: false, ..firmness }).into()
-            }
-            executor => executor,
-        })
     }
 
     /// What commands on this machine depend on.
@@ -230,45 +218,4 @@ impl Context {
 
 fn out_of_range(setting: &str, value: usize, range: &str) -> Failure {
     Failure::usage(format!("`{setting}` cannot be {value}")).hint(format!("set it to {range}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-    use std::path::PathBuf;
-
-    use super::*;
-    use crate::args::Color;
-    use crate::environment::Environment;
-    use crate::output::{Output, Terminal};
-    use crate::remote::Servers;
-    use crate::settings::{Origin, Settings, Value};
-
-    fn executor(settings: &[(&str, Value)]) -> Result<Executor, Failure> {
-        let folder = PathBuf::from("/nonexistent");
-        let environment = Environment {
-            home: None,
-            folder: folder.clone(),
-            variables: BTreeMap::new(),
-            machine_settings: folder,
-        };
-        let values = settings.iter().cloned();
-        let values = values.map(|(name, value)| (name.to_owned(), (value, vec![Origin::Default])));
-        let settings = Settings { values: values.collect(), ..Settings::default() };
-        let output = Output::new(Color::Never, true, Terminal::default());
-        let servers = Servers::default();
-        Context { environment, settings, output, servers }.model_executor(None)
-    }
-
-    #[test]
-    fn the_sandbox_of_a_model_never_runs_commands_unconfined() {
-        let degrade = executor(&[("exec.degrade", Value::Switch(true))]);
-        assert!(
-            matches!(
-                degrade,
-                Ok(Executor::Local(LocalExecutor::Sandbox(Firmness { degrade: false, .. })))
-            ),
-            "{degrade:?}"
-        );
-    }
 }

@@ -89,16 +89,14 @@ impl Context {
     ///
     /// When the settings cannot be followed.
     pub(crate) fn executor(&self, named: Option<ExecutorName>) -> Result<Executor, Failure> {
-        let firmness = Firmness {
-            require_full: match self.settings.text("exec.require") {
-                None => false,
-                Some("full") => true,
-                Some(other) => {
-                    return Err(Failure::usage(format!("`exec.require` cannot be `{other}`"))
-                        .hint("set it to `full`, or leave it out"));
-                }
-            },
-            degrade: self.settings.is_true("exec.degrade"),
+        let firmness = match self.settings.text("exec.require") {
+            None if self.settings.is_true("exec.degrade") => Firmness::Anything,
+            None => Firmness::Confined,
+            Some("full") => Firmness::Full,
+            Some(other) => {
+                return Err(Failure::usage(format!("`exec.require` cannot be `{other}`"))
+                    .hint("set it to `full`, or leave it out"));
+            }
         };
         match (named, self.settings.text("exec.executor")) {
             (Some(ExecutorName::Host), _) | (None, Some("host")) => Ok(LocalExecutor::Host.into()),

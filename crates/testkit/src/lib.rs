@@ -21,4 +21,7 @@ pub use corpus::{corpus, report, skip};
 pub use environment::{Outcome, TestEnv};
 pub use node::Node;
 pub use terminal::Terminal;
-pub use user::{as_root_of_a_container, run_as_ordinary_user, run_as_root_of_a_container};
+pub use user::{
+    as_root_of_a_container, is_without_sandbox, run_as_ordinary_user, run_as_root_of_a_container,
+    run_without_sandbox,
+};

@@ -15,6 +15,29 @@ const SETPRIV: &str = "/usr/bin/setpriv";
 const RIGHTS_IN_A_CONTAINER: &str = "-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,\
     +setuid,+setpcap,+net_bind_service,+net_raw,+sys_chroot,+mknod,+audit_write,+setfcap";
 
+/// What says to a process that nothing can confine its programs.
+const UNCONFINABLE: &str = "METIER_TEST_UNCONFINABLE";
+/// Runs a command for whose programs there are neither namespaces nor Landlock: the kernel knows no such calls.
+const WITHOUT_SANDBOX: &str = r#"
+import ctypes, os, platform, struct, sys
+unshare = {"x86_64": 272, "aarch64": 97}[platform.machine()]
+landlock_create_ruleset = 444
+code = b"".join(struct.pack("HBBI", *it) for it in [
+    (0x20, 0, 0, 0),                        # the number of the call
+    (0x15, 1, 0, unshare),
+    (0x15, 0, 1, landlock_create_ruleset),
+    (0x06, 0, 0, 0x00050000 | 38),          # ENOSYS
+    (0x06, 0, 0, 0x7FFF0000),               # allowed
+])
+code = ctypes.create_string_buffer(code)
+program = ctypes.create_string_buffer(struct.pack("HP", len(code) // 8, ctypes.addressof(code)))
+libc = ctypes.CDLL(None, use_errno=True)
+for call in [(38, 1, 0, 0, 0), (22, 2, ctypes.c_void_p(ctypes.addressof(program)), 0, 0)]:
+    if libc.prctl(*call) != 0:
+        sys.exit(os.strerror(ctypes.get_errno()))
+os.execv(sys.argv[1], sys.argv[1:])
+"#;
+
 /// What comes before a command to run it with the rights that root has in a container.
 pub fn as_root_of_a_container() -> [&'static str; 3] {
     [SETPRIV, "--bounding-set", RIGHTS_IN_A_CONTAINER]
@@ -34,6 +57,26 @@ pub fn run_as_root_of_a_container(tests: &str) -> Result<(), String> {
     command.args(arguments).arg(again.get_program()).args(again.get_args()).arg(tests);
     command.env_clear().envs(again.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let text = run(command.current_dir(folder.path()))?;
+    if text.contains("running 0 tests") { Err(text) } else { Ok(()) }
+}
+
+/// Whether this process runs where nothing can confine programs, because [`run_without_sandbox`] started it.
+pub fn is_without_sandbox() -> bool {
+    std::env::var_os(UNCONFINABLE).is_some()
+}
+
+/// Runs those tests of this binary whose names contain a text where nothing can confine programs, as on a kernel that has
+/// neither namespaces nor Landlock.
+///
+/// # Errors
+///
+/// With what the tests wrote, when one failed or there was none.
+pub fn run_without_sandbox(tests: &str) -> Result<(), String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let again = again(folder.path()).map_err(|error| error.to_string())?;
+    let mut command = Command::new("python3");
+    command.args(["-c", WITHOUT_SANDBOX]).arg(again.get_program()).args(again.get_args());
+    let text = run(command.arg(tests).env(UNCONFINABLE, "1").env("TMPDIR", folder.path()))?;
     if text.contains("running 0 tests") { Err(text) } else { Ok(()) }
 }
 

@@ -121,8 +121,7 @@ mod tests {
     use crate::executor::{Firmness, LocalExecutor};
     use crate::proxy::AllowList;
 
-    const SANDBOX: LocalExecutor =
-        LocalExecutor::Sandbox(Firmness { require_full: true, degrade: false });
+    const SANDBOX: LocalExecutor = LocalExecutor::Sandbox(Firmness::Full);
 
     fn network(words: &str) -> Network {
         match words {

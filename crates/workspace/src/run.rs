@@ -192,12 +192,18 @@ impl Runner {
     /// When a folder cannot be made or opened.
     pub fn sandboxed(folder: &Path) -> Result<Self, OpenError> {
         let (workspaces, content) = (folder.join("workspaces"), folder.join("content"));
-        let firmness = Firmness { require_full: false, degrade: false };
+        let firmness = Firmness::Confined;
         Ok(Self {
             workspaces: Workspaces::open(&workspaces, &content).map_err(OpenError::Workspaces)?,
             artifacts: Arc::new(DirectoryStore::open(&folder.join("artifacts"))?),
             executor: LocalExecutor::Sandbox(firmness).into(),
         })
+    }
+
+    /// The same for commands that no person wrote, as [`Executor::never_degraded`] says.
+    #[must_use]
+    pub fn never_degraded(&self) -> Self {
+        Self { executor: self.executor.clone().never_degraded(), ..self.clone() }
     }
 
     /// Runs a command of a skill in the workspace of a session, and gives what it wrote and made.

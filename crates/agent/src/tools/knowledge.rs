@@ -19,7 +19,7 @@ use crate::conversation::{digest_of, stub};
 use crate::library::{Library, nearest};
 use crate::shelf::{Selection, Shelf};
 use crate::shown::Window;
-use crate::texts::Texts;
+use crate::texts::StagedTexts;
 use crate::tools::answer::{Answer, arguments};
 use crate::tools::specs::name;
 use crate::turn::last_turn;
@@ -32,30 +32,30 @@ const DEFAULT_HITS: usize = 8;
 const MAX_HITS: usize = 50;
 
 /// What the answers depend on.
-#[derive(Clone, Copy, Debug)]
-pub struct Situation<'a> {
+#[derive(Clone, Debug)]
+pub(crate) struct Situation<'a> {
     /// Who asks.
-    pub agent: &'a str,
+    pub(crate) agent: &'a str,
     /// The skills there are.
-    pub library: &'a dyn Library,
+    pub(crate) library: &'a dyn Library,
     /// The same skills, at the moment the calls were made.
-    pub snapshot: &'a Snapshot,
+    pub(crate) snapshot: &'a Snapshot,
     /// Where trees are staged.
-    pub workspaces: &'a Workspaces,
+    pub(crate) workspaces: &'a Workspaces,
     /// Where texts come from.
-    pub texts: &'a dyn Texts,
+    pub(crate) texts: StagedTexts,
     /// Everything that happened, the answers to earlier calls of this reply included.
-    pub events: &'a [Event],
+    pub(crate) events: &'a [Event],
     /// The state after that.
-    pub state: &'a State,
+    pub(crate) state: &'a State,
     /// Most skills that are loaded at once.
-    pub max_loaded: Option<usize>,
+    pub(crate) max_loaded: Option<usize>,
     /// Skills whose text was given outside of all events, each with its tree.
-    pub given: &'a Given,
+    pub(crate) given: &'a Given,
 }
 
 /// Skills whose text was given, each with the digest of its tree; without one it is any that is there.
-pub type Given = BTreeMap<String, Option<String>>;
+pub(crate) type Given = BTreeMap<String, Option<String>>;
 /// For those whose events say what was given.
 pub(crate) static NOTHING_GIVEN: Given = BTreeMap::new();
 
@@ -138,20 +138,20 @@ impl Situation<'_> {
     /// # Errors
     ///
     /// Here and below: what is wrong and what to do, in words for the model.
-    pub fn load(&self, given: &Value) -> Result<Answer, String> {
+    pub(crate) fn load(&self, given: &Value) -> Result<Answer, String> {
         let asked: LoadArguments = arguments(given, name::LOAD)?;
         self.load_skill(self.usable(&asked.skill)?, &asked)
     }
 
     /// The same for a person, who may also load what is hidden from the model.
-    pub fn load_for_person(&self, given: &Value) -> Result<Answer, String> {
+    pub(crate) fn load_for_person(&self, given: &Value) -> Result<Answer, String> {
         let asked: LoadArguments = arguments(given, name::LOAD)?;
         let entry = self.snapshot.find(&asked.skill).filter(|entry| entry.verdict.is_eligible());
         self.load_skill(entry.map_or_else(|| self.usable(&asked.skill), Ok)?, &asked)
     }
 
     /// `skill` of the set with one tool: the body of a skill and where its files are.
-    pub fn load_single(&self, given: &Value) -> Result<Answer, String> {
+    pub(crate) fn load_single(&self, given: &Value) -> Result<Answer, String> {
         let SingleArguments { skill_name: name } = arguments(given, name::SKILL)?;
         let loading =
             LoadArguments { skill: name.clone(), docs: Vec::new(), include_all_docs: false };
@@ -166,19 +166,19 @@ impl Situation<'_> {
     }
 
     /// `skill_select_docs`: which docs of a skill are shown.
-    pub fn select_docs(&self, given: &Value) -> Result<Answer, String> {
+    pub(crate) fn select_docs(&self, given: &Value) -> Result<Answer, String> {
         self.select(&arguments(given, name::SELECT_DOCS)?)
     }
 
     /// `skill_list_docs`: the docs of a skill.
-    pub fn list_docs(&self, given: &Value) -> Result<Answer, String> {
+    pub(crate) fn list_docs(&self, given: &Value) -> Result<Answer, String> {
         let ListArguments { skill } = arguments(given, name::LIST_DOCS)?;
         let tree = self.tree(self.usable(&skill)?)?;
         Ok(Answer::json(&self.stage(&tree)?.docs))
     }
 
     /// `skill_search`: skills that fit a question.
-    pub fn search(&self, given: &Value) -> Result<Answer, String> {
+    pub(crate) fn search(&self, given: &Value) -> Result<Answer, String> {
         let SearchArguments { query, limit } = arguments(given, name::SEARCH)?;
         let limit = limit.unwrap_or(DEFAULT_HITS).min(MAX_HITS);
         let index = SkillIndex::new(self.snapshot, Entry::is_model_visible);

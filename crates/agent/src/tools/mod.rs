@@ -4,16 +4,17 @@
 //! prepared in that order and then run beside each other. A program adds [tools of its own](Tool).
 
 pub mod answer;
-pub mod knowledge;
+pub(crate) mod knowledge;
 pub(crate) mod own;
 pub(crate) mod process;
-pub mod read;
-pub mod run;
+pub(crate) mod read;
+pub(crate) mod run;
 pub mod specs;
 
 pub use answer::Answer;
 pub(crate) use answer::bounded_text;
-pub use knowledge::Situation;
+pub(crate) use knowledge::Situation;
 pub use own::{MAX_OWN_TOOLS, Tool, ToolCall, ToolError};
-pub use run::Runs;
+pub use run::Restriction;
+pub(crate) use run::Runs;
 pub use specs::ToolSet;

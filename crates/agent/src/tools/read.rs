@@ -31,15 +31,15 @@ const MAX_FILE: u64 = 64 << 20;
 
 /// Where files are read from, beside skills.
 #[derive(Clone, Copy, Debug)]
-pub struct Shelves<'a> {
+pub(crate) struct Shelves<'a> {
     /// Where workspaces are.
-    pub workspaces: &'a Workspaces,
+    pub(crate) workspaces: &'a Workspaces,
     /// Whose workspace it is.
-    pub key: &'a SessionKey,
+    pub(crate) key: &'a SessionKey,
     /// Where artifacts are.
-    pub artifacts: &'a dyn ArtifactStore,
+    pub(crate) artifacts: &'a dyn ArtifactStore,
     /// Where commands run on the host, if they do: there other paths are of this machine.
-    pub host: Option<&'a Host>,
+    pub(crate) host: Option<&'a Host>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -99,7 +99,7 @@ pub(crate) enum NoLines {
 /// # Errors
 ///
 /// Why the file cannot be read, in words for the model.
-pub async fn read(
+pub(crate) async fn read(
     tool: &str,
     given: &Value,
     shelves: Shelves<'_>,

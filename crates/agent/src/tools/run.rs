@@ -29,17 +29,17 @@ const CODE_VARIABLE: &str = "REPLY_CODE";
 
 /// How runs are made.
 #[derive(Clone, Debug)]
-pub struct Runs {
+pub(crate) struct Runs {
     /// What runs commands.
-    pub runner: Runner,
+    pub(crate) runner: Runner,
     /// Whose workspace they are run in.
-    pub key: SessionKey,
+    pub(crate) key: SessionKey,
     /// Whether a skill must have been loaded before its commands are run.
-    pub load_first: bool,
+    pub(crate) load_first: bool,
     /// Where commands of no skill start on the host, if they run there.
-    pub start: Option<PathBuf>,
+    pub(crate) start: Option<PathBuf>,
     /// Which commands may run at all.
-    pub restriction: Restriction,
+    pub(crate) restriction: Restriction,
 }
 
 /// Commands that may run in skills, by lists of names.
@@ -76,7 +76,7 @@ impl Restriction {
 
 /// A run that is ready.
 #[derive(Debug)]
-pub struct Prepared {
+pub(crate) struct Prepared {
     order: RunOrder,
     digests: Vec<(String, String)>,
     warnings: Vec<String>,
@@ -115,7 +115,7 @@ impl Runs {
     /// # Errors
     ///
     /// Why it cannot be run, in words for the model.
-    pub fn prepare(&self, given: &Value, at: &Situation<'_>) -> Result<Prepared, String> {
+    pub(crate) fn prepare(&self, given: &Value, at: &Situation<'_>) -> Result<Prepared, String> {
         let request: RunRequest = arguments(given, name::RUN)?;
         let entry = at.usable(&request.skill)?;
         if self.load_first && !at.is_loaded(&request.skill) {
@@ -135,7 +135,11 @@ impl Runs {
     /// # Errors
     ///
     /// Why it cannot be run, in words for the model.
-    pub fn prepare_exec(&self, given: &Value, at: &Situation<'_>) -> Result<Prepared, String> {
+    pub(crate) fn prepare_exec(
+        &self,
+        given: &Value,
+        at: &Situation<'_>,
+    ) -> Result<Prepared, String> {
         let ExecArguments { command, cwd, env, timeout, background, pty, yield_ms } =
             arguments(given, name::EXEC)?;
         let request = RunRequest { command, cwd, env, timeout, ..RunRequest::default() };
@@ -151,7 +155,7 @@ impl Runs {
     /// # Errors
     ///
     /// Why it cannot be run, in words for the model.
-    pub fn prepare_code(&self, code: &Code, at: &Situation<'_>) -> Result<Prepared, String> {
+    pub(crate) fn prepare_code(&self, code: &Code, at: &Situation<'_>) -> Result<Prepared, String> {
         let command = format!("{} \"${CODE_VARIABLE}\"", code.language.program());
         if self.start.is_some() {
             // There it is judged as what it is.
@@ -236,7 +240,7 @@ impl Runs {
     }
 
     /// Runs what was prepared, or leaves it running among the programs.
-    pub async fn run(
+    pub(crate) async fn run(
         &self,
         prepared: Prepared,
         programs: &Interactive,
@@ -247,7 +251,7 @@ impl Runs {
             return self.run_to_its_end(prepared, live, cancel).await;
         };
         let started = tokio::select! {
-            started = programs.start(prepared.order, options) => started,
+            started = programs.start(&self.runner, prepared.order, options) => started,
             // A program whose id nobody was told ends with whoever waits for it.
             () = stop.stopped() => return Answer::error(STOPPED),
         };

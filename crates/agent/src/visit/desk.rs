@@ -74,7 +74,7 @@ impl Desk {
             library: &*visits.library,
             snapshot: &visits.library.snapshot(),
             workspaces: &visits.runner.workspaces,
-            texts: &visits.texts,
+            texts: visits.texts(),
             events: &[],
             state: &State::default(),
             max_loaded: None,

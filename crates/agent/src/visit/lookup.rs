@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::desk::Desk;
 use super::tools::name;
 use crate::block::{DocText, from_server, page, with_docs, with_rest};
-use crate::texts::{INSTRUCTIONS, Texts};
+use crate::texts::INSTRUCTIONS;
 use crate::tools::Answer;
 use crate::tools::answer::arguments;
 use crate::tools::read::{Extent, Lines, NoLines, numbered, of_skill};
@@ -133,7 +133,7 @@ impl Desk {
         let mut given: Vec<DocText> = Vec::new();
         for path in docs {
             let text =
-                self.visits.texts.doc(skill, digest, path).map_err(|error| error.to_string())?;
+                self.visits.texts().doc(skill, digest, path).map_err(|error| error.to_string())?;
             let size: usize = given.iter().map(|doc| doc.text.len()).sum();
             if size + text.len() <= MAX_DOCS_BYTES {
                 given.push(DocText { path: path.clone(), text });
@@ -174,7 +174,7 @@ impl Desk {
         digest: &str,
         folder: &Path,
     ) -> Result<(String, Option<usize>), String> {
-        let body = self.visits.texts.body(skill, digest).map_err(|error| error.to_string())?;
+        let body = self.visits.texts().body(skill, digest).map_err(|error| error.to_string())?;
         let page = page(&body, self.visits.max_body_tokens);
         let Some((shown, total)) = page.cut else { return Ok((page.text, None)) };
         let file = std::fs::read(folder.join(INSTRUCTIONS)).map_err(|error| error.to_string())?;
@@ -233,8 +233,8 @@ mod tests {
     use super::*;
     use crate::folders::Folders;
     use crate::library::read_tree;
-    use crate::texts::StagedTexts;
-    use crate::tools::run::Restriction;
+    use crate::texts::TextMemory;
+    use crate::tools::Restriction;
 
     #[test]
     fn what_comes_from_another_server_says_so_and_goes_on_at_the_right_line() {
@@ -252,7 +252,7 @@ mod tests {
             agent: "default".to_owned(),
             library: Arc::new(Folders::new([at("skills")])),
             sessions: None,
-            texts: StagedTexts::new(workspaces.clone()),
+            remembered_texts: TextMemory::default(),
             runner: Runner { workspaces, artifacts, executor: LocalExecutor::Host.into() },
             host: None,
             restriction: Restriction::default(),

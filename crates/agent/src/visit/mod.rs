@@ -30,9 +30,8 @@ use crate::host::Host;
 use crate::library::Library;
 use crate::spans;
 use crate::stop::Stop;
-use crate::texts::StagedTexts;
-use crate::tools::run::Restriction;
-use crate::tools::{Answer, specs};
+use crate::texts::{StagedTexts, TextMemory};
+use crate::tools::{Answer, Restriction, specs};
 
 pub use artifacts::ArtifactBytes;
 pub use error::VisitError;
@@ -63,10 +62,17 @@ pub struct Visits {
     pub restriction: Restriction,
     /// Whether a skill must be loaded before its commands are run.
     pub load_before_run: bool,
-    /// The texts of skills.
-    pub texts: StagedTexts,
+    /// Texts of skills that were read before.
+    pub remembered_texts: TextMemory,
     /// The longest body that is given at once, in tokens.
     pub max_body_tokens: usize,
+}
+
+impl Visits {
+    /// The texts of skills that are staged where commands run.
+    pub(crate) fn texts(&self) -> StagedTexts {
+        StagedTexts::new(self.runner.workspaces.clone(), self.remembered_texts.clone())
+    }
 }
 
 /// The visit of one agent: a workspace, and what it was given.

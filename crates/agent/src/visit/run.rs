@@ -102,7 +102,7 @@ impl Desk {
     fn runs(&self) -> Runs {
         let visits = &self.visits;
         Runs {
-            runner: visits.runner.clone(),
+            runner: visits.runner.never_degraded(),
             key: self.key.clone(),
             load_first: visits.load_before_run && self.memory.is_kept,
             start: visits.host.as_ref().map(|host| host.folder.clone()),

@@ -43,7 +43,7 @@ impl Crowd {
         let workspaces = Workspaces::open(&place("workspaces"), &place("content")).unwrap();
         let store: Arc<dyn SessionStore> =
             Arc::new(SqliteStore::open(&place("metier.db")).unwrap());
-        let firmness = Firmness { require_full: false, degrade: false };
+        let firmness = Firmness::Confined;
         let runner = Runner {
             workspaces,
             artifacts: Arc::new(Artifacts::new()),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use metier_agent::agent::{AgentSettings, Watcher, unwatched};
 use metier_agent::host::Host;
-use metier_agent::texts::StagedTexts;
+use metier_agent::texts::TextMemory;
 use metier_agent::visit::Visits;
 use metier_agent::{
     Agent, AgentError, Dispatch, Folders, ForeignServers, Library, LibraryError, Outcome, Task,
@@ -150,7 +150,7 @@ impl Bench {
     }
 
     fn runner(&self) -> Runner {
-        let firmness = Firmness { require_full: false, degrade: false };
+        let firmness = Firmness::Confined;
         Runner {
             workspaces: self.workspaces(),
             artifacts: Arc::new(Artifacts::new()),
@@ -169,7 +169,7 @@ impl Bench {
             agent: "default".to_owned(),
             library: self.library(),
             sessions: Some(Arc::clone(&self.store)),
-            texts: StagedTexts::new(runner.workspaces.clone()),
+            remembered_texts: TextMemory::default(),
             runner,
             host: self.host.clone(),
             restriction: self.settings.restriction.clone(),

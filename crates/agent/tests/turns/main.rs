@@ -15,6 +15,7 @@ mod own;
 mod prefix;
 mod resume;
 mod sets;
+mod strangers;
 mod visits;
 mod visits_files;
 mod visits_host;
@@ -42,12 +43,16 @@ fn main() {
         prefix::TESTS,
         resume::TESTS,
         sets::TESTS,
+        strangers::TESTS,
         visits::TESTS,
         visits_files::TESTS,
         visits_host::TESTS,
         visits_runs::TESTS,
     ];
-    let trials =
-        tests.iter().copied().flatten().map(|(name, test)| Trial::test(*name, *test)).collect();
+    let tests = match metier_testkit::is_without_sandbox() {
+        true => strangers::WITHOUT_SANDBOX.to_vec(),
+        false => tests.concat(),
+    };
+    let trials = tests.into_iter().map(|(name, test)| Trial::test(name, test)).collect();
     libtest_mimic::run(&arguments, trials).exit();
 }

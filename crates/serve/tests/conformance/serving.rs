@@ -9,8 +9,8 @@ use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 
 use metier_agent::Folders;
-use metier_agent::texts::StagedTexts;
-use metier_agent::tools::run::Restriction;
+use metier_agent::texts::TextMemory;
+use metier_agent::tools::Restriction;
 use metier_agent::visit::{Visit, Visits};
 use metier_serve::mcp::Server;
 use metier_serve::mcp::http::{self, Options, Tokens};
@@ -109,13 +109,13 @@ fn server(visits: &Arc<Visits>) -> Server {
 
 fn visits(folder: &Path, library: Arc<Folders>) -> Visits {
     let place = |name: &str| folder.join(name);
-    let firmness = Firmness { require_full: false, degrade: false };
+    let firmness = Firmness::Confined;
     let workspaces = Workspaces::open(&place("workspaces"), &place("content")).expect("folders");
     Visits {
         agent: "default".into(),
         library,
         sessions: None,
-        texts: StagedTexts::new(workspaces.clone()),
+        remembered_texts: TextMemory::default(),
         runner: Runner {
             workspaces,
             artifacts: Arc::new(MemoryStore::new()),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metier_agent::Folders;
-use metier_agent::texts::StagedTexts;
-use metier_agent::tools::run::Restriction;
+use metier_agent::texts::TextMemory;
+use metier_agent::tools::Restriction;
 use metier_agent::visit::{Visit, Visits};
 use metier_serve::mcp::Server;
 use metier_serve::mcp::server::Bell;
@@ -103,12 +103,11 @@ impl Bench {
             agent: "default".to_owned(),
             library: Arc::<Folders>::clone(&self.skills),
             sessions: None,
-            texts: StagedTexts::new(workspaces.clone()),
+            remembered_texts: TextMemory::default(),
             runner: Runner {
                 workspaces,
                 artifacts: Arc::new(MemoryStore::new()),
-                executor: LocalExecutor::Sandbox(Firmness { require_full: false, degrade: false })
-                    .into(),
+                executor: LocalExecutor::Sandbox(Firmness::Confined).into(),
             },
             host: None,
             restriction: Restriction::default(),

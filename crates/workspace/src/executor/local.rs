@@ -42,14 +42,14 @@ impl LocalExecutor {
             Err(ExecuteError::Spawn(missing @ SpawnError::Unavailable(_))) => missing,
             result => return result,
         };
-        if firmness.require_full {
+        if firmness == Firmness::Full {
             return Err(ExecuteError::Required { missing });
         }
         let missing = match execute_at(Level::Landlock, "sandbox", execution, watch) {
             Err(ExecuteError::Spawn(missing @ SpawnError::Unavailable(_))) => missing,
             result => return result,
         };
-        if !firmness.degrade {
+        if firmness != Firmness::Anything {
             return Err(ExecuteError::NoSandbox { missing });
         }
         execute_at(Level::None, "sandbox", execution, watch)

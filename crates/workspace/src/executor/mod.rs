@@ -64,6 +64,17 @@ impl Executor {
         }
     }
 
+    /// The same for commands that no person wrote: where the sandbox cannot confine them, they do not run.
+    #[must_use]
+    pub fn never_degraded(self) -> Self {
+        match self {
+            Self::Local(LocalExecutor::Sandbox(Firmness::Anything)) => {
+                LocalExecutor::Sandbox(Firmness::Confined).into()
+            }
+            other => other,
+        }
+    }
+
     /// Whether it can keep programs to a list of addresses.
     pub(crate) fn keeps_lists(&self) -> bool {
         match self {
@@ -253,12 +264,14 @@ pub enum ExecuteError {
 
 /// What the sandbox does when it cannot be as firm as it wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Firmness {
-    /// Nothing less than [`Level::Full`](metier_sandbox::Level::Full) will do. Otherwise
-    /// [`Level::Landlock`](metier_sandbox::Level::Landlock) does where the system forbids namespaces.
-    pub require_full: bool,
-    /// Where the system offers neither, a command runs anyway, at [`Level::None`](metier_sandbox::Level::None).
-    pub degrade: bool,
+pub enum Firmness {
+    /// Nothing less than [`Level::Full`](metier_sandbox::Level::Full) will do.
+    Full,
+    /// Where the system forbids namespaces [`Level::Landlock`](metier_sandbox::Level::Landlock) will do, and nothing less.
+    Confined,
+    /// Where there is neither, it runs at [`Level::None`](metier_sandbox::Level::None), unconfined. That is for commands of people: those of a model are held by an
+    /// executor that is [never degraded](Executor::never_degraded).
+    Anything,
 }
 
 /// Takes what a command writes, as it comes.

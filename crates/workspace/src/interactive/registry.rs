@@ -84,7 +84,7 @@ impl Waiting {
     }
 }
 
-/// The sessions of a runner.
+/// Commands that are talked to. Each is run by the runner that it is started with.
 ///
 /// Dropped, it ends all of them at once. Its sessions live on the runtime in which they were
 /// started.
@@ -126,7 +126,6 @@ impl Waiting {
 /// ```
 #[derive(Debug)]
 pub struct Interactive {
-    runner: Runner,
     options: InteractiveOptions,
     sessions: Arc<Sessions>,
 }
@@ -139,8 +138,8 @@ struct Sessions {
 
 impl Interactive {
     /// Without any session yet.
-    pub fn new(runner: Runner, options: InteractiveOptions) -> Self {
-        Self { runner, options, sessions: Arc::default() }
+    pub fn new(options: InteractiveOptions) -> Self {
+        Self { options, sessions: Arc::default() }
     }
 
     /// Starts a command that is talked to and waits for its first output.
@@ -150,6 +149,7 @@ impl Interactive {
     /// When the run cannot be made, as [`Runner::run`] says, or there are too many sessions.
     pub async fn start(
         &self,
+        runner: &Runner,
         order: RunOrder,
         options: StartOptions,
     ) -> Result<Progress, InteractiveError> {
@@ -170,7 +170,7 @@ impl Interactive {
         self.sessions.add(&session, self.options.max_sessions)?;
         let mut unannounced =
             Unannounced { sessions: &self.sessions, session: Some(Arc::clone(&session)) };
-        self.launch(&session, order, options.terminal);
+        self.launch(&session, runner.clone(), order, options.terminal);
         session.begun().await?;
         let progress = session.progress(options.waiting.patience()).await;
         unannounced.session = None;
@@ -178,8 +178,13 @@ impl Interactive {
     }
 
     /// Has a session seen through by a task of its own.
-    fn launch(&self, session: &Arc<Session>, order: RunOrder, terminal: Option<Size>) {
-        let runner = self.runner.clone();
+    fn launch(
+        &self,
+        session: &Arc<Session>,
+        runner: Runner,
+        order: RunOrder,
+        terminal: Option<Size>,
+    ) {
         let retention = self.options.retention;
         let sessions = Arc::downgrade(&self.sessions);
         let seen = Arc::clone(session);

@@ -55,7 +55,7 @@ impl Bench {
     pub(crate) fn with(who: Who, options: InteractiveOptions) -> Self {
         let root = tempfile::tempdir().expect("a temporary folder");
         let executor = match who {
-            Who::Sandbox => LocalExecutor::Sandbox(Firmness { require_full: true, degrade: false }),
+            Who::Sandbox => LocalExecutor::Sandbox(Firmness::Full),
             Who::Host => LocalExecutor::Host,
         };
         let state = root.path().join("state");
@@ -73,7 +73,7 @@ impl Bench {
             .enable_all()
             .build()
             .expect("a runtime");
-        let interactive = Interactive::new(runner.clone(), options);
+        let interactive = Interactive::new(options);
         Self { who, root, runtime, runner, interactive }
     }
 
@@ -114,7 +114,7 @@ impl Bench {
         request: Value,
         options: StartOptions,
     ) -> Result<Progress, InteractiveError> {
-        self.wait(self.interactive.start(self.order(request), options))
+        self.wait(self.interactive.start(&self.runner, self.order(request), options))
     }
 
     /// Starts a command on a terminal.

@@ -173,7 +173,8 @@ fn end_all(bench: &Bench) -> Result<(), Failed> {
 fn unawaited(bench: &Bench) -> Result<(), Failed> {
     let mark = mark(bench);
     let request = json!({"skill": "demo", "command": format!("sleep {mark}")});
-    let starting = bench.interactive.start(bench.order(request), StartOptions::default());
+    let starting =
+        bench.interactive.start(&bench.runner, bench.order(request), StartOptions::default());
     let given_up =
         bench.wait(async { tokio::time::timeout(Duration::from_millis(300), starting).await });
     assert!(given_up.is_err());

@@ -27,7 +27,7 @@ fn start(
 ) -> Result<Progress, InteractiveError> {
     let request = json!({"skill": "demo", "command": "as it was asked for"});
     let order = RunOrder { manner, outside, ..bench.order(request) };
-    bench.wait(bench.interactive.start(order, options))
+    bench.wait(bench.interactive.start(&bench.runner, order, options))
 }
 
 const PIPES: StartOptions =

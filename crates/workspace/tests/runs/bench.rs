@@ -72,7 +72,7 @@ impl Who {
     }
 
     fn executor(self) -> Executor {
-        let firmness = Firmness { require_full: true, degrade: false };
+        let firmness = Firmness::Full;
         match self {
             Self::Sandbox => LocalExecutor::Sandbox(firmness).into(),
             Self::Host => LocalExecutor::Host.into(),

@@ -150,10 +150,11 @@ fn told(bench: &Bench) -> Result<(), Failed> {
 }
 
 fn not_interactive(bench: &Bench) -> Result<(), Failed> {
-    let programs = Interactive::new(bench.runner.clone(), InteractiveOptions::default());
+    let programs = Interactive::new(InteractiveOptions::default());
     let options = StartOptions { terminal: None, waiting: Waiting::FIRST };
     let order = bench.order(json!({"skill": "demo", "command": "cat"}));
-    let refused = block_on(programs.start(order, options)).expect_err("nobody can talk to it");
+    let refused = block_on(programs.start(&bench.runner, order, options));
+    let refused = refused.expect_err("nobody can talk to it");
     insta::assert_snapshot!(refused.to_string(), @"the executor `custom` has no interactive sessions; use `sandbox` or `host`, or give the command its `stdin`");
     Ok(())
 }

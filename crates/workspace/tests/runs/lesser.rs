@@ -37,7 +37,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 /// A place in folders that everybody may pass.
 fn bench() -> Bench {
     let mut bench = Bench::new(Who::Sandbox);
-    let firmness = Firmness { require_full: false, degrade: false };
+    let firmness = Firmness::Confined;
     bench.runner.executor = LocalExecutor::Sandbox(firmness).into();
     for folder in ["", "state"] {
         let open = fs::Permissions::from_mode(0o711);

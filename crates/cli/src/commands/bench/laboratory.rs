@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use metier_agent::agent::unwatched;
 use metier_agent::conversation::{Layout, Placement};
-use metier_agent::texts::Texts;
+use metier_agent::texts::StagedTexts;
 use metier_agent::{Agent, AgentError, Ending, LoadMode, LoadRequest, Task, stop};
 use metier_model::{Message, Request, Scripted};
 use metier_session::{Content, Event, MemoryStore, SessionKey, all_events};
@@ -74,7 +74,7 @@ pub(in crate::commands) struct Take {
     /// What happened.
     pub events: Vec<Event>,
     /// The texts that requests were made of.
-    pub texts: Arc<dyn Texts>,
+    pub texts: StagedTexts,
     /// The agent's name, which the state depends on.
     pub agent: String,
     /// What requests depended on.
@@ -190,7 +190,7 @@ impl Laboratory {
                 Some(session) => all_events(&*agent.sessions, &session.at).await?,
                 None => Vec::new(),
             };
-            let (texts, layout) = (agent.texts, agent.settings.prompt.layout);
+            let (texts, layout) = (agent.texts(), agent.settings.prompt.layout);
             let (agent, requests) = (agent.name, Vec::new());
             Ok(Ok(Take { requests, endings, events, texts, agent, layout }))
         })

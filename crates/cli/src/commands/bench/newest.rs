@@ -50,7 +50,7 @@ pub(super) fn requests(take: &Take, shown: Shown) -> Result<Vec<Request>, TextEr
 fn messages(take: &Take, events: &[Event], shown: Shown) -> Result<Vec<Message>, TextError> {
     let nothing = Shelf::read(&State::default(), &take.agent);
     let layout = Layout { placement: Placement::System, ..take.layout };
-    let plain = Sources { system: "", events, shelf: &nothing, layout, texts: &*take.texts };
+    let plain = Sources { system: "", events, shelf: &nothing, layout, texts: &take.texts };
     let mut messages = plain.conversation()?.messages;
     let newest = leave_stubs(&mut messages);
     let shelf = Shelf::read(&replay(events), &take.agent);

@@ -9,7 +9,7 @@ use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::time::Duration;
 
-use metier_agent::texts::StagedTexts;
+use metier_agent::texts::TextMemory;
 use metier_agent::visit::{Visit, Visits};
 use metier_agent::{AgentSettings, Library};
 use metier_serve::mcp::server::Bell;
@@ -101,7 +101,7 @@ fn visits(
     library: Arc<Skills>,
 ) -> Result<Visits, Failure> {
     let usual = AgentSettings::default().prompt.layout.max_body_tokens;
-    let executor = context.model_executor(arguments.executor)?;
+    let executor = context.executor(arguments.executor)?;
     let (mut sessions, mut host): (Option<Arc<dyn SessionStore>>, _) = (None, None);
     if executor.sees_host() {
         let store = Arc::new(context.sessions()?);
@@ -114,7 +114,7 @@ fn visits(
         agent: arguments.sources.agent.clone(),
         library,
         sessions,
-        texts: StagedTexts::new(workspaces.clone()),
+        remembered_texts: TextMemory::default(),
         runner: Runner { workspaces, artifacts: Arc::new(context.artifacts()?), executor },
         host,
         restriction: context.restriction(),

@@ -1,0 +1,155 @@
+//! Agents as somebody puts them together who has only the crates: what is promised holds without the command line, which
+//! does nothing to keep it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use libtest_mimic::Failed;
+use metier_agent::agent::unwatched;
+use metier_agent::texts::TextMemory;
+use metier_agent::tools::{Restriction, ToolSet};
+use metier_agent::visit::{Visit, Visits};
+use metier_agent::{Agent, Folders, Task, stop};
+use metier_model::{Model, Request, Scripted};
+use metier_session::{MemoryStore, SessionKey};
+use metier_workspace::Runner;
+use metier_workspace::executor::{Firmness, LocalExecutor};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::Test;
+use crate::bench::{calls, text, wait};
+use crate::sets::results;
+
+pub(crate) const TESTS: &[Test] = &[
+    ("strangers::where_nothing_confines_commands_those_of_a_model_do_not_run", without_sandbox),
+    ("strangers::another_runner_is_one_for_all_commands", another_runner),
+];
+
+/// Where nothing can confine programs.
+pub(crate) const WITHOUT_SANDBOX: &[Test] =
+    &[("unconfinable::commands_of_a_model_do_not_run", unconfinable)];
+
+/// A place with one skill.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self::with_header("")
+    }
+
+    /// With a skill whose header says this as well.
+    fn with_header(header: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let skill = folder.path().join("skills/greet");
+        fs::create_dir_all(&skill).expect("a folder");
+        let text = format!("---\nname: greet\ndescription: Greets.\n{header}---\n\nGreet.\n");
+        fs::write(skill.join("SKILL.md"), text).expect("a skill");
+        Self(folder)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// An agent over the skill that runs commands like this.
+    fn agent(&self, executor: LocalExecutor) -> Agent {
+        let library = Arc::new(Folders::new([self.path().join("skills")]));
+        let runner = Runner::sandboxed(&self.path().join("state")).expect("a runner");
+        let runner = Runner { executor: executor.into(), ..runner };
+        let model = Arc::new(Scripted::from_text("").expect("a script"));
+        let mut agent = Agent::new(model, library, Arc::new(MemoryStore::new()), runner);
+        agent.settings.load_before_run = false;
+        agent
+    }
+}
+
+/// What came of calls that a model made one after the other, with whether they are errors.
+fn outcomes(agent: &Agent, made: &[(&str, Value)]) -> Vec<(String, bool)> {
+    let script: String = made.iter().map(|call| calls(std::slice::from_ref(call))).collect();
+    results(said(agent, &(script + &text("Done."))).last().expect("a request"))
+}
+
+/// What a model was sent that said this, in a session of its own.
+fn said(agent: &Agent, script: &str) -> Vec<Request> {
+    let model = Arc::new(Scripted::from_text(script).expect("a script"));
+    let mut agent = agent.clone();
+    agent.model = Arc::<Scripted>::clone(&model) as Arc<dyn Model>;
+    agent.sessions = Arc::new(MemoryStore::new());
+    let key = SessionKey::new("test", "ada", "first").expect("a key");
+    let (_stopper, stop) = stop();
+    wait(agent.run(&key, Task::new("Go."), unwatched(), &stop)).expect("a turn");
+    model.requests()
+}
+
+fn workspace_key() -> metier_workspace::SessionKey {
+    let [app, user, session] = ["test", "ada", "first"].map(str::to_owned);
+    metier_workspace::SessionKey { app, user, session, generation: 0 }
+}
+
+/// What came of a command of the skill.
+fn ran(agent: &Agent, command: &str) -> (String, bool) {
+    let run = ("skill_run", json!({ "skill": "greet", "command": command }));
+    outcomes(agent, &[run]).pop().expect("an answer")
+}
+
+fn without_sandbox() -> Result<(), Failed> {
+    Ok(metier_testkit::run_without_sandbox("unconfinable::")?)
+}
+
+fn unconfinable() -> Result<(), Failed> {
+    let place = Place::new();
+    let mut agent = place.agent(LocalExecutor::Sandbox(Firmness::Anything));
+    for folder in [place.path(), &place.path().join("state")] {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o711))?;
+    }
+    let mark = place.path().join("mark");
+    let touch = format!("touch {}", mark.display());
+    let refused = |(text, is_error): &(String, bool)| {
+        *is_error && text.contains("this system does not offer Landlock") && !mark.exists()
+    };
+    let answer = ran(&agent, &touch);
+    assert!(refused(&answer), "{answer:?}");
+    agent.settings.prompt.tools = ToolSet::Files;
+    let made = [json!({ "command": touch }), json!({ "command": touch, "background": true })];
+    let answers = outcomes(&agent, &made.map(|arguments| ("exec", arguments)));
+    assert!(answers.len() == 2 && answers.iter().all(refused), "{answers:?}");
+    agent.settings.limits.run_code = true;
+    let code = text(&format!("```bash\n{touch}\n```")) + &text("Done.");
+    let requests = said(&agent, &code);
+    assert!(requests.len() == 2 && !mark.exists(), "{requests:?}");
+    let visits = Visits {
+        agent: "default".to_owned(),
+        library: Arc::clone(&agent.library),
+        sessions: None,
+        runner: agent.runner.clone(),
+        host: None,
+        restriction: Restriction::default(),
+        load_before_run: false,
+        remembered_texts: TextMemory::default(),
+        max_body_tokens: 1000,
+    };
+    let visit = Visit::new(Arc::new(visits), workspace_key());
+    let given = json!({ "skill": "greet", "command": touch });
+    let (_stopper, stop) = stop();
+    let answer = wait(visit.call("skill_run", &given, &stop, Box::new(|_, _| {})));
+    assert!(refused(&(answer.text, answer.is_error)));
+    Ok(())
+}
+
+fn another_runner() -> Result<(), Failed> {
+    let place = Place::new();
+    let mut agent = place.agent(LocalExecutor::Host);
+    agent.runner.executor = LocalExecutor::Sandbox(Firmness::Confined).into();
+    agent.settings.prompt.tools = ToolSet::Files;
+    let mark = place.path().join("mark");
+    let command = format!("touch {}; echo on", mark.display());
+    let made = [json!({ "command": command }), json!({ "command": command, "background": true })];
+    for (text, is_error) in outcomes(&agent, &made.map(|arguments| ("exec", arguments))) {
+        assert!(!is_error && text.contains("on"), "{text}");
+        assert!(!mark.exists(), "{text}");
+    }
+    Ok(())
+}

@@ -45,7 +45,7 @@ pub(crate) struct Runs {
 /// Commands that may run in skills, by lists of names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restriction {
-    /// A command must be on each of these lists.
+    /// A command must be on each of these lists; an empty one lets nothing through, and without any all may run.
     pub allowed: Vec<Vec<String>>,
     /// Commands that may not run, whoever allows them.
     pub denied: Vec<String>,
@@ -57,17 +57,18 @@ impl Restriction {
         if self.allowed.is_empty() && self.denied.is_empty() {
             return Ok(Manner::Shell);
         }
-        let everything = Vec::new();
-        let lists = self.allowed.iter().chain(self.allowed.is_empty().then_some(&everything));
+        let refused = |why: String| format!("this was not run: {why}");
+        if self.allowed.iter().any(Vec::is_empty) {
+            return Err(refused("no command is allowed".to_owned()));
+        }
+        if self.allowed.is_empty() {
+            let words = restricted(command, None, &self.denied);
+            return words.map(Manner::Arguments).map_err(|refusal| refused(refusal.to_string()));
+        }
         let mut words = Vec::new();
-        for allowed in lists {
-            words = restricted(command, allowed, &self.denied).map_err(|refusal| {
-                let names = if allowed.is_empty() {
-                    String::new()
-                } else {
-                    format!("; allowed are: {}", allowed.join(", "))
-                };
-                format!("this was not run: {refusal}{names}")
+        for allowed in &self.allowed {
+            words = restricted(command, Some(allowed), &self.denied).map_err(|refusal| {
+                refused(format!("{refusal}; allowed are: {}", allowed.join(", ")))
             })?;
         }
         Ok(Manner::Arguments(words))

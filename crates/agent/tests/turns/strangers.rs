@@ -26,6 +26,7 @@ use crate::sets::results;
 pub(crate) const TESTS: &[Test] = &[
     ("strangers::where_nothing_confines_commands_those_of_a_model_do_not_run", without_sandbox),
     ("strangers::another_runner_is_one_for_all_commands", another_runner),
+    ("strangers::an_empty_list_of_commands_allows_none", nothing_allowed),
 ];
 
 /// Where nothing can confine programs.
@@ -150,6 +151,18 @@ fn another_runner() -> Result<(), Failed> {
     for (text, is_error) in outcomes(&agent, &made.map(|arguments| ("exec", arguments))) {
         assert!(!is_error && text.contains("on"), "{text}");
         assert!(!mark.exists(), "{text}");
+    }
+    Ok(())
+}
+
+fn nothing_allowed() -> Result<(), Failed> {
+    let place = Place::new();
+    let mut agent = place.agent(LocalExecutor::Sandbox(Firmness::Confined));
+    let lists = [vec![vec![]], vec![vec!["true".to_owned()], vec![]]];
+    for allowed in lists {
+        agent.settings.restriction = Restriction { allowed, denied: Vec::new() };
+        let answer = ran(&agent, "true");
+        assert_eq!(answer, ("this was not run: no command is allowed".to_owned(), true));
     }
     Ok(())
 }

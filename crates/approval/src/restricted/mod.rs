@@ -47,14 +47,14 @@ pub enum Refusal {
 
 /// The words of a command that may run under lists of allowed and denied commands.
 ///
-/// An empty list of allowed commands allows all; what is denied is denied whoever allows it.
+/// Without a list of allowed commands all are, and an empty one allows none; what is denied is denied whoever allows it.
 ///
 /// # Errors
 ///
 /// Why it may not run.
 pub fn restricted(
     text: &str,
-    allowed: &[String],
+    allowed: Option<&[String]>,
     denied: &[String],
 ) -> Result<Vec<String>, Refusal> {
     let plan = parse(text).map_err(|problem| Refusal::Syntax { what: problem.what })?;
@@ -66,7 +66,7 @@ pub fn restricted(
         if is_denied(word, denied) {
             return Err(Refusal::Denied { name });
         }
-        if !allowed.is_empty() && !is_allowed(word, allowed) {
+        if allowed.is_some_and(|allowed| !is_allowed(word, allowed)) {
             return Err(Refusal::NotAllowed { name });
         }
         match tables::kind_of(word, None) {
@@ -87,7 +87,7 @@ pub fn restricted(
             {
                 return Err(Refusal::Opaque { name });
             }
-            _ if starts_by_option(rest) && !(denied.is_empty() && allowed.is_empty()) => {
+            _ if starts_by_option(rest) && !(denied.is_empty() && allowed.is_none()) => {
                 return Err(Refusal::Opaque { name });
             }
             _ => return Ok(words),

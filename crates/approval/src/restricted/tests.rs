@@ -2,7 +2,8 @@ use super::*;
 
 fn run(text: &str, allowed: &str, denied: &str) -> String {
     let list = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    match restricted(text, &list(allowed), &list(denied)) {
+    let allowed = Some(list(allowed)).filter(|names| !names.is_empty());
+    match restricted(text, allowed.as_deref(), &list(denied)) {
         Ok(words) => format!("{words:?}"),
         Err(refusal) => refusal.to_string(),
     }
@@ -54,6 +55,12 @@ fn only_one_plain_command_is_taken() {
 
       only one plain command may run here, without anything of a shell: this has an empty command
     "#);
+}
+
+#[test]
+fn an_empty_list_allows_nothing() {
+    let refused = restricted("ls", Some(&[]), &[]).unwrap_err();
+    insta::assert_snapshot!(refused, @"`ls` is not among the allowed commands");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What is run, and within which bounds.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,7 @@ pub struct Job {
 }
 
 /// A program, or several, with surroundings. Nothing is inherited.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
     /// What is run.
     pub command: Command,
@@ -29,6 +30,23 @@ pub struct Program {
     pub environment: Vec<(OsString, OsString)>,
     /// Where it starts, as it sees it.
     pub directory: PathBuf,
+}
+
+/// Without the values of variables, which may be secret.
+impl fmt::Debug for Program {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Program")
+            .field("command", &self.command)
+            .field("environment", &names(&self.environment))
+            .field("directory", &self.directory)
+            .finish()
+    }
+}
+
+/// What variables are called.
+pub(crate) fn names(variables: &[(OsString, OsString)]) -> Vec<&OsStr> {
+    variables.iter().map(|(name, _)| name.as_os_str()).collect()
 }
 
 /// What is run.

@@ -4,12 +4,15 @@
 //! Paths are absolute and lead through no link; one that does counts as changed.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 use serde::{Deserialize, Serialize};
+
+use crate::program::names;
 
 /// On the way to a file, no link is followed.
 pub(crate) const NO_LINKS: ResolveFlags =
@@ -55,7 +58,7 @@ impl Joint {
 }
 
 /// A program of a plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Walked {
     /// What is executed.
     pub executable: PathBuf,
@@ -70,6 +73,21 @@ pub struct Walked {
     /// What must be as it was. It is looked at before anything of the step runs, and again right
     /// before this program does.
     pub pins: Vec<Pin>,
+}
+
+/// Without the values of variables, which may be secret.
+impl fmt::Debug for Walked {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Walked")
+            .field("executable", &self.executable)
+            .field("arguments", &self.arguments)
+            .field("environment", &names(&self.environment))
+            .field("directory", &self.directory)
+            .field("redirections", &self.redirections)
+            .field("pins", &self.pins)
+            .finish()
+    }
 }
 
 /// One of the three files that programs have.

@@ -1,6 +1,7 @@
 //! The environment of a run: what metier sets, what the configuration adds, what the caller may add.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -127,7 +128,7 @@ pub enum VariableError {
 }
 
 /// Everything that goes into the environment.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Surroundings {
     pub(crate) skill: String,
     pub(crate) run: Inside,
@@ -139,6 +140,20 @@ pub(crate) struct Surroundings {
     pub(crate) tools: Option<PathBuf>,
     /// Whether the program has a terminal.
     pub(crate) has_terminal: bool,
+}
+
+/// Without the values of variables, which may be secret.
+impl fmt::Debug for Surroundings {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let configured: Vec<&str> = self.configured.iter().map(|(name, _)| &**name).collect();
+        formatter
+            .debug_struct("Surroundings")
+            .field("skill", &self.skill)
+            .field("run", &self.run)
+            .field("configured", &configured)
+            .field("called", &self.called.keys().collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Surroundings {

@@ -1,12 +1,13 @@
 //! What a run is asked for, and what it answers, as JSON.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use metier_sandbox::Level;
 use serde::{Deserialize, Serialize};
 
 /// A command of a skill to run.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub struct RunRequest {
     /// The skill.
@@ -52,6 +53,22 @@ impl RunRequest {
         let named = self.inputs.iter().filter_map(|input| input.from.strip_prefix("skill://"));
         let named = named.filter_map(|path| path.split('/').next());
         named.chain([self.skill.as_str()]).collect()
+    }
+}
+
+/// Without the values of variables and what the command reads, which may be secret.
+impl fmt::Debug for RunRequest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("RunRequest")
+            .field("skill", &self.skill)
+            .field("command", &self.command)
+            .field("cwd", &self.cwd)
+            .field("env", &self.env.keys().collect::<Vec<_>>())
+            .field("timeout", &self.timeout)
+            .field("inputs", &self.inputs)
+            .field("outputs", &self.outputs)
+            .finish_non_exhaustive()
     }
 }
 

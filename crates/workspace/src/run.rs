@@ -1,5 +1,6 @@
 //! The one way to run a command of a skill.
 
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ const MAX_TICKS: u32 = 50;
 const MAX_WARNINGS: usize = 50;
 
 /// What holds for every run.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct RunSettings {
     /// Time a run has when it does not say.
     pub default_timeout: Duration,
@@ -61,6 +62,24 @@ pub struct RunSettings {
     /// What the skill asks for of all this: it gets no more where it asks for less, and is not
     /// run where it asks for more.
     pub asked: Asked,
+}
+
+/// Without the values of variables, which may be secret.
+impl fmt::Debug for RunSettings {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.variables.iter().map(|(name, _)| name.as_str()).collect();
+        formatter
+            .debug_struct("RunSettings")
+            .field("default_timeout", &self.default_timeout)
+            .field("max_timeout", &self.max_timeout)
+            .field("limits", &self.limits)
+            .field("network", &self.network)
+            .field("host_inputs", &self.host_inputs)
+            .field("variables", &names)
+            .field("tools", &self.tools)
+            .field("asked", &self.asked)
+            .finish()
+    }
 }
 
 impl Default for RunSettings {

@@ -185,7 +185,7 @@ pub struct ToolQuestion {
 }
 
 /// Whether a command may run on the host.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, PartialEq, Eq, Serialize)]
 pub struct CommandQuestion {
     /// Who wants to run the command.
     pub agent: String,
@@ -209,6 +209,23 @@ pub struct CommandQuestion {
     pub is_talked_to: bool,
     /// What would be kept if it were allowed for good; none where that cannot be.
     pub offer: Option<Vec<Pinned>>,
+}
+
+/// Without the values of variables and what the command reads, which may be secret.
+impl fmt::Debug for CommandQuestion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.variables.iter().map(|(name, _)| name.as_str()).collect();
+        formatter
+            .debug_struct("CommandQuestion")
+            .field("agent", &self.agent)
+            .field("tool", &self.tool)
+            .field("command", &self.command)
+            .field("reason", &self.reason)
+            .field("directory", &self.directory)
+            .field("variables", &names)
+            .field("is_talked_to", &self.is_talked_to)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What a person decides.

@@ -4,6 +4,7 @@
 //! answered are events of the session. What may run is judged again right before it does: whatever has
 //! changed in between, be it a program, a script, a folder or a decision, closes the gate.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use metier_approval::{
@@ -27,7 +28,7 @@ use crate::thread::Thread;
 const CHANGED: &str = "what would run is not what was allowed any more: a program, a script, a folder or a decision has changed";
 
 /// A command that wants to run on the host.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Wanted {
     /// The command as it was written.
     pub(crate) text: String,
@@ -43,6 +44,19 @@ pub(crate) struct Wanted {
     pub(crate) path: Vec<PathBuf>,
     /// Folders of the session into which it may write.
     pub(crate) writable: Vec<PathBuf>,
+}
+
+/// Without the values of variables and what the command reads, which may be secret.
+impl fmt::Debug for Wanted {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.variables.iter().map(|(name, _)| name.as_str()).collect();
+        formatter
+            .debug_struct("Wanted")
+            .field("text", &self.text)
+            .field("variables", &names)
+            .field("directory", &self.directory)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A command that may run.

@@ -12,11 +12,12 @@ use metier_skill::library::{
 use metier_workspace::environment::SYSTEM_PATH;
 use metier_workspace::{RunSettings, Tree};
 
-use crate::library::{Library, LibraryError, read_tree};
+use crate::library::{Library, LibraryError, asked_by, read_tree};
 
 /// The skills of some folders, as they were when somebody looked last.
 ///
-/// All of them are trusted. Runs get the usual settings: no network, and no variables but the usual. What else a skill
+/// All of them are trusted. Runs get the usual settings: no network, and no variables but the usual. A skill that asks for
+/// less of the sandbox gets less, and one that asks for more is not run. What else a skill
 /// needs, such as a variable that is set, is not there, so a skill that asks for it is not offered. A program that knows
 /// more implements [`Library`] itself.
 ///
@@ -88,8 +89,11 @@ impl Library for Folders {
         read_tree(entry.name.as_str(), folder, &self.digests)
     }
 
-    fn run_settings(&self, _: &Entry) -> Result<RunSettings, LibraryError> {
-        Ok(RunSettings::default())
+    fn run_settings(&self, entry: &Entry) -> Result<RunSettings, LibraryError> {
+        let asked = asked_by(entry).map_err(|error| {
+            LibraryError::new(format!("`sandbox.network` of `{}`: {error}", entry.name))
+        })?;
+        Ok(RunSettings { asked, ..RunSettings::default() })
     }
 }
 

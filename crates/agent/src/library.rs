@@ -4,12 +4,20 @@ use std::error::Error as _;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use metier_skill::files::{self, DigestCache, FileKind};
+use metier_skill::header::{NetworkRequest, SandboxRequest};
 use metier_skill::library::{Entry, Snapshot};
 use metier_skill::search::edit_distance;
+use metier_workspace::executor::Network;
+use metier_workspace::grant::Asked;
+use metier_workspace::proxy::ParseError;
 use metier_workspace::{RunSettings, Tree, TreeEntry, TreeKind};
 use thiserror::Error;
+
+/// A mebibyte.
+const MEBIBYTE: u64 = 1 << 20;
 
 /// The skills there are, and what it takes to use one.
 ///
@@ -77,7 +85,8 @@ pub trait Library: fmt::Debug + Send + Sync {
     /// When it cannot be read.
     fn tree(&self, entry: &Entry) -> Result<Tree, LibraryError>;
 
-    /// What holds for runs of a skill.
+    /// What holds for runs of a skill. What it asks of the sandbox belongs there too: [`asked_by`] reads it, and
+    /// [`RunSettings::asked`] narrows the run by it, or refuses it.
     ///
     /// # Errors
     ///
@@ -98,6 +107,30 @@ impl LibraryError {
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into() }
     }
+}
+
+/// What a skill asks of the sandbox, for [`RunSettings::asked`].
+///
+/// # Errors
+///
+/// When it asks for an address that is none.
+pub fn asked_by(entry: &Entry) -> Result<Asked, ParseError> {
+    let Some(requirements) = entry.manifest.gate.requirements() else {
+        return Ok(Asked::default());
+    };
+    let SandboxRequest { network, timeout, memory_mb, processes } = &requirements.sandbox;
+    let network = match network {
+        None => None,
+        Some(NetworkRequest::None) => Some(Network::None),
+        Some(NetworkRequest::Host) => Some(Network::Host),
+        Some(NetworkRequest::Listed(list)) => Some(Network::listed(list)?),
+    };
+    Ok(Asked {
+        network,
+        timeout: timeout.map(Duration::from_secs),
+        memory: memory_mb.map(|count| count.saturating_mul(MEBIBYTE)),
+        processes: *processes,
+    })
 }
 
 /// Reads the folder of a skill into a tree that can be staged under a name.

@@ -1,14 +1,12 @@
 //! What skills may have of the network and the machine: settings for all, settings for one, and
 //! what the skill itself asks for.
 
-use std::time::Duration;
-
+use metier_agent::library;
 use metier_skill::discover::Source;
-use metier_skill::header::{NetworkRequest, SandboxRequest};
 use metier_skill::library::Entry;
 use metier_workspace::executor::Network;
 use metier_workspace::grant::{Asked, BeyondError};
-use metier_workspace::proxy::{AllowList, ParseError};
+use metier_workspace::proxy::ParseError;
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -35,24 +33,9 @@ impl Context {
 ///
 /// When it asks for an address that is none.
 pub(crate) fn asked_by(entry: &Entry) -> Result<Asked, Failure> {
-    let Some(requirements) = entry.manifest.gate.requirements() else {
-        return Ok(Asked::default());
-    };
-    let SandboxRequest { network, timeout, memory_mb, processes } = &requirements.sandbox;
-    let network = match network {
-        None => None,
-        Some(NetworkRequest::None) => Some(Network::None),
-        Some(NetworkRequest::Host) => Some(Network::Host),
-        Some(NetworkRequest::Listed(list)) => Some(network_of(list).map_err(|error| {
-            Failure::brief(&error)
-                .hint(format!("ask the author of `{}` to mend `sandbox.network`", entry.name))
-        })?),
-    };
-    Ok(Asked {
-        network,
-        timeout: timeout.map(Duration::from_secs),
-        memory: memory_mb.map(|count| count.saturating_mul(MEBIBYTE)),
-        processes: *processes,
+    library::asked_by(entry).map_err(|error| {
+        Failure::brief(&error)
+            .hint(format!("ask the author of `{}` to mend `sandbox.network`", entry.name))
     })
 }
 
@@ -96,7 +79,7 @@ fn network_of(words: &[String]) -> Result<Network, ParseError> {
         [] => Ok(Network::None),
         [word] if word == "none" => Ok(Network::None),
         [word] if word == "host" => Ok(Network::Host),
-        list => AllowList::parse(list).map(|allowed| Network::Listed(allowed, list.to_vec())),
+        list => Network::listed(list),
     }
 }
 

@@ -109,7 +109,7 @@ impl Network {
         match (&self, &asked) {
             (_, Self::None) | (Self::Host, Self::Host) => Ok(asked),
             (Self::Host, Self::Listed(..)) => Ok(if executor.keeps_lists() { asked } else { self }),
-            (Self::Listed(all, _), Self::Listed(some, _)) if all.covers(some) => Ok(asked),
+            (Self::Listed(all), Self::Listed(some)) if all.covers(some) => Ok(asked),
             _ => Err(BeyondError::Network { asked: asked.to_string(), allowed: self.to_string() }),
         }
     }
@@ -119,7 +119,6 @@ impl Network {
 mod tests {
     use super::*;
     use crate::executor::{Firmness, LocalExecutor};
-    use crate::proxy::AllowList;
 
     const SANDBOX: LocalExecutor = LocalExecutor::Sandbox(Firmness::Full);
 
@@ -129,7 +128,7 @@ mod tests {
             "host" => Network::Host,
             words => {
                 let entries: Vec<String> = words.split(' ').map(str::to_owned).collect();
-                Network::Listed(AllowList::parse(&entries).unwrap(), entries)
+                Network::listed(&entries).unwrap()
             }
         }
     }

@@ -8,14 +8,16 @@ use std::sync::Arc;
 
 use libtest_mimic::Failed;
 use metier_agent::agent::unwatched;
+use metier_agent::host::CommandQuestion;
 use metier_agent::texts::TextMemory;
 use metier_agent::tools::{Restriction, ToolSet};
 use metier_agent::visit::{Visit, Visits};
 use metier_agent::{Agent, Folders, Task, stop};
 use metier_model::{Model, Request, Scripted};
+use metier_sandbox::{Command, Program, Walked};
 use metier_session::{MemoryStore, SessionKey};
-use metier_workspace::Runner;
 use metier_workspace::executor::{Firmness, LocalExecutor};
+use metier_workspace::{RunRequest, RunSettings, Runner};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -27,6 +29,8 @@ pub(crate) const TESTS: &[Test] = &[
     ("strangers::where_nothing_confines_commands_those_of_a_model_do_not_run", without_sandbox),
     ("strangers::another_runner_is_one_for_all_commands", another_runner),
     ("strangers::an_empty_list_of_commands_allows_none", nothing_allowed),
+    ("strangers::what_a_skill_asks_of_the_sandbox_narrows_its_runs", asked),
+    ("strangers::no_value_of_a_variable_is_printed_for_debugging", variables),
 ];
 
 /// Where nothing can confine programs.
@@ -163,6 +167,63 @@ fn nothing_allowed() -> Result<(), Failed> {
         agent.settings.restriction = Restriction { allowed, denied: Vec::new() };
         let answer = ran(&agent, "true");
         assert_eq!(answer, ("this was not run: no command is allowed".to_owned(), true));
+    }
+    Ok(())
+}
+
+fn asked() -> Result<(), Failed> {
+    let cases = [
+        ("timeout: 1", "sleep 60", "\"timed_out\":true"),
+        ("network: host", "true", "the skill may not be run: it asks for the network `host`"),
+        ("network: [example.com:443]", "true", "it asks for the network `example.com:443`, and"),
+        ("memory_mb: 1000000", "true", "the skill may not be run: it asks for 1000000 MiB"),
+        ("network: [\"*.com:443\"]", "true", "is not an address that can be allowed"),
+    ];
+    for (request, command, expected) in cases {
+        let header = format!("metadata:\n  metier:\n    sandbox:\n      {request}\n");
+        let place = Place::with_header(&header);
+        let agent = place.agent(LocalExecutor::Sandbox(Firmness::Confined));
+        let (text, _) = ran(&agent, command);
+        assert!(text.contains(expected), "{request}: {text}");
+    }
+    Ok(())
+}
+
+fn variables() -> Result<(), Failed> {
+    let token = || ("TOKEN".to_owned(), "very-secret".to_owned());
+    let environment = || vec![("TOKEN".into(), "very-secret".into())];
+    let program = Program {
+        command: Command::Arguments(vec!["true".into()]),
+        environment: environment(),
+        directory: "/".into(),
+    };
+    let walked = Walked {
+        executable: "/bin/true".into(),
+        arguments: vec!["true".into()],
+        environment: environment(),
+        directory: "/".into(),
+        redirections: Vec::new(),
+        pins: Vec::new(),
+    };
+    let settings = RunSettings { variables: vec![token()], ..RunSettings::default() };
+    let request = RunRequest { env: [token()].into(), ..RunRequest::default() };
+    let question = CommandQuestion {
+        agent: "default".to_owned(),
+        tool: "skill_run".to_owned(),
+        command: "true".to_owned(),
+        reason: "nobody allowed it".to_owned(),
+        plan: None,
+        shell: None,
+        directory: "/".to_owned(),
+        variables: vec![token()],
+        stdin: None,
+        is_talked_to: false,
+        offer: None,
+    };
+    let all: [&dyn std::fmt::Debug; 5] = [&program, &walked, &settings, &request, &question];
+    for it in all {
+        let text = format!("{it:?}");
+        assert!(text.contains("TOKEN") && !text.contains("very-secret"), "{text}");
     }
     Ok(())
 }

@@ -139,7 +139,7 @@ impl Observer for Attendant<'_> {
     }
 
     fn proxy(&mut self, listener: TcpListener) {
-        if let Network::Listed(allowed, _) = self.network {
+        if let Network::Listed(allowed) = self.network {
             match Proxy::start(listener, allowed.clone(), ProxyOptions::STANDARD) {
                 Ok(proxy) => self.proxy = Some(proxy),
                 // The program runs already, and without a proxy it reaches nothing.
@@ -251,12 +251,11 @@ mod tests {
     use metier_sandbox::Cancel;
 
     use super::*;
-    use crate::proxy::AllowList;
 
     #[tokio::test]
     async fn a_proxy_that_does_not_start_is_told_with_the_reason() {
         let entries = vec!["localhost:80".to_owned()];
-        let network = Network::Listed(AllowList::parse(&entries).unwrap(), entries);
+        let network = Network::listed(&entries).unwrap();
         let output = Box::new(|_, _: &[u8]| {});
         let mut watch = Watch { cancel: Cancel::new().unwrap(), output, dialogue: None };
         let mut attendant = Attendant::new(&mut watch, &network);

@@ -17,7 +17,7 @@ use crate::environment::Surroundings;
 use crate::layout::Workspace;
 use crate::manner::Manner;
 use crate::path::Inside;
-use crate::proxy::{AllowList, Refusal};
+use crate::proxy::{AllowList, ParseError, Refusal};
 use crate::request::Confinement;
 use crate::spans;
 
@@ -137,7 +137,18 @@ pub enum Network {
     /// What the machine has.
     Host,
     /// Addresses on a list, through a proxy.
-    Listed(AllowList, Vec<String>),
+    Listed(AllowList),
+}
+
+impl Network {
+    /// The addresses of a list, each as [`AllowList::parse`] reads it.
+    ///
+    /// # Errors
+    ///
+    /// Names the first entry that is none.
+    pub fn listed(entries: &[String]) -> Result<Self, ParseError> {
+        AllowList::parse(entries).map(Self::Listed)
+    }
 }
 
 impl fmt::Display for Network {
@@ -145,7 +156,7 @@ impl fmt::Display for Network {
         match self {
             Self::None => formatter.write_str("none"),
             Self::Host => formatter.write_str("host"),
-            Self::Listed(_, entries) => formatter.write_str(&entries.join(" ")),
+            Self::Listed(list) => list.fmt(formatter),
         }
     }
 }

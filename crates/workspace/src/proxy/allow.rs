@@ -1,5 +1,6 @@
 //! The addresses that may be reached: `exec.network = ["host:port", …]`.
 
+use std::fmt;
 use std::net::IpAddr;
 
 use thiserror::Error;
@@ -12,10 +13,11 @@ use super::target::{Host, Target, TargetFault, parse_port, split};
 /// a longer list.
 const MAX_ENTRIES: usize = 1000;
 
-/// What a program may reach.
+/// What a program may reach; nothing by default. It is shown as it was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllowList {
     entries: Vec<Entry>,
+    written: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +51,8 @@ impl AllowList {
                 if position < MAX_ENTRIES { entry(text) } else { Err(TargetFault::TooMany) };
             entry.map_err(|fault| ParseError { entry: shown(text.as_bytes()), fault })
         };
-        Ok(Self { entries: entries.iter().enumerate().map(read).collect::<Result<_, _>>()? })
+        let read = entries.iter().enumerate().map(read).collect::<Result<_, _>>()?;
+        Ok(Self { entries: read, written: entries.to_vec() })
     }
 
     /// Whether the list names the target.
@@ -83,6 +86,12 @@ impl AllowList {
         is_global(address)
             || (is_localhost && address.is_loopback())
             || self.names(&Target { host: Host::Ip(address), port: target.port })
+    }
+}
+
+impl fmt::Display for AllowList {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.written.join(" "))
     }
 }
 

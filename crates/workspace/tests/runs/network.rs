@@ -6,7 +6,6 @@ use std::thread;
 
 use libtest_mimic::Failed;
 use metier_workspace::executor::Network;
-use metier_workspace::proxy::AllowList;
 use serde_json::{Value, json};
 
 use crate::Promise;
@@ -40,7 +39,7 @@ fn a_list_of_addresses(bench: &Bench) -> Result<(), Failed> {
     serve(listed);
     serve(other);
     let entries = vec![allowed.to_string()];
-    bench.settings.network = Network::Listed(AllowList::parse(&entries)?, entries);
+    bench.settings.network = Network::listed(&entries)?;
     if bench.who != Who::Sandbox {
         // It cannot be kept, so nothing runs.
         let refused = bench.run(json!({"skill": "demo", "command": "echo ran > out/ran"}));

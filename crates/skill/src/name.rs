@@ -62,7 +62,7 @@ pub enum UnsafeName {
 
 /// A name that is safe to print, to prompt with and to make a folder of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(try_from = "String")]
 pub struct SkillName(String);
 
 impl SkillName {
@@ -110,6 +110,15 @@ impl SkillName {
             }
         }
         shortened(folder)
+    }
+}
+
+/// Whatever is read, such as a cache or what somebody trusted, keeps the rule as well.
+impl TryFrom<String> for SkillName {
+    type Error = UnsafeName;
+
+    fn try_from(text: String) -> Result<Self, UnsafeName> {
+        if keeps_rules(&text) { Ok(Self(text)) } else { Self::new(&text) }
     }
 }
 
@@ -252,6 +261,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_name_that_is_read_keeps_the_rules_of_one_that_is_made() {
+        for text in ["\"../../etc\"", "\"a\\u001b[2Jb\"", "\"\""] {
+            assert!(serde_json::from_str::<SkillName>(text).is_err(), "{text}");
+        }
+        let name: SkillName = serde_json::from_str("\"Ship It\"").unwrap();
+        assert_eq!(serde_json::to_string(&name).unwrap(), "\"Ship It\"");
+    }
 
     #[test]
     fn names_that_make_a_path_or_a_prompt_dangerous_are_refused() {

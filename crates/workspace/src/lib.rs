@@ -28,7 +28,7 @@
 //!     std::fs::write(folder.join("greet.sh"), script)?;
 //!     let kind = TreeKind::File { sha256: Sha256::digest(script).into(), executable: false };
 //!     let entries = vec![TreeEntry { path: "greet.sh".to_owned(), kind }];
-//!     let tree = Tree { name: "greet".to_owned(), folder, digest: "v1".to_owned(), entries };
+//!     let tree = Tree::new("greet", folder, entries);
 //!
 //!     let key = SessionKey {
 //!         app: "docs".to_owned(),

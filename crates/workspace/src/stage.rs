@@ -25,7 +25,8 @@ pub struct Tree {
     pub name: String,
     /// Where it is.
     pub folder: PathBuf,
-    /// What tells this content from any other; letters and digits only.
+    /// What tells this content from any other; letters and digits only. Staged content is found by it and never compared
+    /// again: with the same digest for other files, the old ones run.
     pub digest: String,
     /// Everything in it.
     pub entries: Vec<TreeEntry>,
@@ -57,10 +58,45 @@ pub enum TreeKind {
     },
 }
 
+impl Tree {
+    /// A tree whose digest is made of its entries.
+    pub fn new(name: impl Into<String>, folder: PathBuf, entries: Vec<TreeEntry>) -> Self {
+        let mut digest = Sha256::new();
+        let mut add = |part: &[u8]| {
+            digest.update(part.len().to_string());
+            digest.update(":");
+            digest.update(part);
+        };
+        for TreeEntry { path, kind } in &entries {
+            add(path.as_bytes());
+            match kind {
+                TreeKind::File { sha256, executable } => {
+                    add(if *executable { b"program" } else { b"file" });
+                    add(sha256);
+                }
+                TreeKind::Link { target } => {
+                    add(b"link");
+                    add(target.as_bytes());
+                }
+            }
+        }
+        let digest = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Self { name: name.into(), folder, digest, entries }
+    }
+}
+
 /// Why a tree could not be staged.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StageError {
+    /// Its digest is none.
+    #[error("the digest of `{tree}`, {digest:?}, is not made of letters and digits")]
+    Digest {
+        /// The tree.
+        tree: String,
+        /// What it has for a digest.
+        digest: String,
+    },
     /// A file is not what it was a moment ago.
     #[error("`{path}` of `{tree}` changed while it was copied; run the command again")]
     Changed {
@@ -91,6 +127,10 @@ pub fn stage(workspaces: &Workspaces, tree: &Tree) -> Result<PathBuf, StageError
 }
 
 fn find_or_make(workspaces: &Workspaces, tree: &Tree) -> Result<PathBuf, StageError> {
+    if !is_digest(&tree.digest) {
+        let (tree, digest) = (tree.name.clone(), tree.digest.clone());
+        return Err(StageError::Digest { tree, digest });
+    }
     let staged = workspaces.place_of(&tree.name, &tree.digest);
     if staged.is_dir() {
         note_use(&staged);
@@ -123,8 +163,8 @@ fn find_or_make(workspaces: &Workspaces, tree: &Tree) -> Result<PathBuf, StageEr
 impl Workspaces {
     /// The staged copy of a tree, if there is one. Whoever asks uses it.
     pub fn staged(&self, name: &str, digest: &str) -> Option<PathBuf> {
-        let is_digest = digest.bytes().all(|letter| letter.is_ascii_alphanumeric());
-        let staged = is_digest.then(|| self.place_of(name, digest)).filter(|it| it.is_dir())?;
+        let staged = is_digest(digest).then(|| self.place_of(name, digest));
+        let staged = staged.filter(|it| it.is_dir())?;
         note_use(&staged);
         Some(staged)
     }
@@ -132,6 +172,11 @@ impl Workspaces {
     fn place_of(&self, name: &str, digest: &str) -> PathBuf {
         self.content().join(format!("{digest}-{}", file_name(name)))
     }
+}
+
+/// Whether a text can be a part of the name of a folder and nothing else.
+fn is_digest(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|letter| letter.is_ascii_alphanumeric())
 }
 
 /// Notes that a staged tree is still in use, once a day. Not being able to costs a copy later.
@@ -333,5 +378,40 @@ mod tests {
         remove_tree(&staged).unwrap();
         assert!(stage(&workspaces, &known).is_err());
         assert!(!staged.exists());
+    }
+
+    #[test]
+    fn a_digest_that_could_lead_elsewhere_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let workspaces = Workspaces::open(&at("workspaces"), &at("content")).unwrap();
+        fs::create_dir(at("x-pdf")).unwrap();
+        for digest in ["../x", "", "a/b", "."] {
+            let tree =
+                Tree { digest: digest.to_owned(), ..Tree::new("pdf", at("pdf"), Vec::new()) };
+            let refused = stage(&workspaces, &tree).unwrap_err();
+            assert!(matches!(refused, StageError::Digest { .. }), "{digest}: {refused}");
+        }
+    }
+
+    #[test]
+    fn a_digest_made_of_entries_tells_them_apart() {
+        let file = |byte, executable| TreeKind::File { sha256: [byte; 32], executable };
+        let link = |target: &str| TreeKind::Link { target: target.to_owned() };
+        let entry = |path: &str, kind| TreeEntry { path: path.to_owned(), kind };
+        let trees = [
+            vec![],
+            vec![entry("a", file(1, false))],
+            vec![entry("b", file(1, false))],
+            vec![entry("a", file(2, false))],
+            vec![entry("a", file(1, true))],
+            vec![entry("a", link("b"))],
+            vec![entry("a", link("c"))],
+            vec![entry("a", file(1, false)), entry("b", file(1, false))],
+        ];
+        let digest = |entries: &Vec<_>| Tree::new("pdf", PathBuf::new(), entries.clone()).digest;
+        let digests: std::collections::BTreeSet<String> = trees.iter().map(digest).collect();
+        assert_eq!(digests.len(), trees.len());
+        assert!(digests.iter().all(|digest| is_digest(digest)));
     }
 }

@@ -97,6 +97,7 @@ fn requests(sheet: &mut Sheet) {
         sheet.show(error, |error| tell(RunError::Pattern(error)));
     }
     let errors = [
+        StageError::Digest { tree: "pdf".into(), digest: "../x".into() },
         StageError::Changed { tree: "pdf".into(), path: "run.py".into() },
         StageError::Io {
             tree: "pdf".into(),

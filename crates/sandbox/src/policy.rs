@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Not at all: own process group, limits and environment only.
+    /// Not at all: own process group, limits and environment only. What a policy grants means nothing then, as with
+    /// [`Policy::unconfined`].
     None,
     /// Landlock and a filter of system calls; processes of others can be seen.
     Landlock,
@@ -115,9 +116,16 @@ const SYSTEM_SETTINGS: [&str; 14] = [
 ];
 
 impl Policy {
-    /// A policy that grants nothing.
+    /// A policy that grants nothing. With [`Level::None`] nothing is enforced, so all the same everything can be reached:
+    /// whoever means that writes [`Policy::unconfined`].
     pub fn deny_all(level: Level) -> Self {
         Self { level, grants: Vec::new(), network: Network::None }
+    }
+
+    /// A policy for a program that is not confined: it reaches what the user reaches. It still has limits, and it ends
+    /// with everything that it started.
+    pub fn unconfined() -> Self {
+        Self::deny_all(Level::None).network(Network::Host)
     }
 
     /// Grants the programs and libraries of the system, for reading.
@@ -141,7 +149,7 @@ impl Policy {
         self
     }
 
-    /// Gives it a network.
+    /// Gives it a network; with [`Level::None`] a program has that of the machine, whatever is said here.
     #[must_use]
     pub fn network(mut self, network: Network) -> Self {
         self.network = network;

@@ -69,7 +69,7 @@ impl Inside {
     }
 
     /// A place further down; the path has been resolved.
-    pub fn join(&self, path: &str) -> Self {
+    pub(crate) fn join(&self, path: &str) -> Self {
         match (self.0.is_empty(), path.is_empty()) {
             (_, true) => self.clone(),
             (true, _) => Self(path.to_owned()),

@@ -12,7 +12,7 @@ use metier_approval::{
     Approved, Ask, Entry, Mode, Policy as Rulebook, Rules, Verdict, judge, parse,
 };
 use metier_sandbox::{
-    Cancel, Command, Job, Level, Limits, Observer, Outcome, Policy, Program, Stream, run,
+    Cancel, Command, Job, Limits, Observer, Outcome, Policy, Program, Stream, run,
 };
 use tempfile::TempDir;
 
@@ -156,7 +156,7 @@ impl Bench {
         environment.extend(quiet.map(|(name, value)| (name.into(), value.into())));
         let program = Program { command, environment, directory: self.start() };
         let limits = Limits { wall: Duration::from_secs(60), ..Limits::default() };
-        let job = Job { program, policy: Policy::deny_all(Level::None), limits };
+        let job = Job { program, policy: Policy::unconfined(), limits };
         let mut text = Text::default();
         let outcome = run(&job, INPUT, &mut text, &Cancel::new().unwrap()).unwrap();
         let Outcome { ended, timed_out, .. } = outcome;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use libtest_mimic::Failed;
-use metier_sandbox::{Cancel, Command, Job, Level, Outcome, Policy, Program, SpawnError};
+use metier_sandbox::{Cancel, Command, Job, Outcome, Policy, Program, SpawnError};
 use metier_workspace::executor::{
     CustomCommand, CustomExecutor, CustomOutcome, CustomRun, CustomWatch, ExecuteError,
 };
@@ -58,7 +58,7 @@ impl CustomExecutor for Unconfined {
         let environment = run.environment.into_iter();
         let environment = environment.map(|(name, value)| (name.into(), value.into())).collect();
         let program = Program { command, environment, directory: run.directory };
-        let mut policy = Policy::deny_all(Level::None);
+        let mut policy = Policy::unconfined();
         for folder in &run.writable {
             let folder = run.workspace.join(folder);
             policy = policy.grant(&folder, &folder, metier_sandbox::Access::Write);

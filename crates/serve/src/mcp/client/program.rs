@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use metier_sandbox::{
-    Cancel, Child, Command, Ended, Job, Level, Limits, Policy, Program, SpawnError, Stdio,
+    Cancel, Child, Command, Ended, Job, Limits, Policy, Program, SpawnError, Stdio,
 };
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
@@ -174,7 +174,7 @@ fn job(arguments: &[String], variables: &[(String, String)], directory: &Path) -
             environment: variables.iter().map(pair).collect(),
             directory: directory.to_owned(),
         },
-        policy: Policy::deny_all(Level::None),
+        policy: Policy::unconfined(),
         limits: LIMITS,
     }
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use metier_net::{Client, ClientOptions, Download, DownloadRequest};
-use metier_sandbox::{Cancel, Job, Level, Limits, Observer, Outcome, Policy, Program, Stream};
+use metier_sandbox::{Cancel, Job, Limits, Observer, Outcome, Policy, Program, Stream};
 use metier_skill::header::InstallKind;
 use metier_skill::install::{
     Chosen, Command, DownloadPlan, InstallPlan, Linked, Offer, link_programs, place, tool_folder,
@@ -140,7 +140,7 @@ impl Installer<'_> {
                 environment: self.variables(offer, command),
                 directory: self.folder(),
             },
-            policy: Policy::deny_all(Level::None),
+            policy: Policy::unconfined(),
             limits: Limits {
                 wall: PATIENCE,
                 cpu_seconds: 4 * PATIENCE.as_secs(),

@@ -70,7 +70,7 @@ mod tables;
 mod verdict;
 
 pub use facts::{Executable, Facts, FileFact, Identity};
-pub use judge::judge;
+pub use judge::{judge, normal};
 pub use parse::{MAX_BYTES, MAX_COMMANDS, MAX_VARIABLES, MAX_WORDS, NotAnalysable, parse, quote};
 pub use plan::{Action, Descriptor, Joint, Plan, Redirection, Simple, Step, Target};
 pub use policy::{Ask, Entry, Mode, Policy, Remembered, Rules, SkillProgram};

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use metier_approval::{Executable, Facts, FileFact, Identity};
+use metier_approval::{Executable, Facts, FileFact, Identity, normal};
 use rustix::fs::{Access, AtFlags, CWD, OFlags, accessat};
 use sha2::{Digest, Sha256};
 
@@ -65,7 +65,7 @@ fn executable(path: &Path) -> Option<Executable> {
         return None;
     }
     // `..` behind a link leads elsewhere than it looks; then the true path is the only one to tell.
-    let named = normalised(path);
+    let named = normal(path);
     let named = if fact(&named).as_ref() == Some(&file) { named } else { file.real.clone() };
     let is_replaceable = is_replaceable(path) || is_replaceable(&named);
     let interpreter = interpreter(&file).ok().flatten();
@@ -91,7 +91,7 @@ fn dangling(path: &Path) -> Option<FileFact> {
     let mut target = path.to_owned();
     for _ in 0..MAX_LINKS {
         let folder = target.parent()?;
-        let folder = fs::canonicalize(folder).unwrap_or_else(|_| normalised(folder));
+        let folder = fs::canonicalize(folder).unwrap_or_else(|_| normal(folder));
         match fs::read_link(&target) {
             Ok(next) => target = folder.join(next),
             Err(_) => {
@@ -117,22 +117,6 @@ fn identity(file: &Metadata) -> Identity {
         modified: moment(file.mtime(), file.mtime_nsec()),
         changed: moment(file.ctime(), file.ctime_nsec()),
     }
-}
-
-/// A path without `.` and `..`, links not followed.
-fn normalised(path: &Path) -> PathBuf {
-    use std::path::Component;
-    let mut normal = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::ParentDir => {
-                normal.pop();
-            }
-            Component::CurDir => {}
-            part => normal.push(part),
-        }
-    }
-    normal
 }
 
 /// The words of the first line of a script.

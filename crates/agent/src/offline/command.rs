@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use metier_approval::quote;
 use metier_skill::examples::Example;
 use metier_skill::search::{Document, Index};
 
@@ -101,7 +102,7 @@ pub(super) fn adapt(command: &str, files: &[Attached]) -> Option<Adapted> {
     for word in &arguments {
         let Some(file) = places.get(word.text.as_str()) else { continue };
         adapted.command.push_str(&command[end..word.at.start]);
-        adapted.command.push_str(&quoted(&path_of(file)));
+        adapted.command.push_str(&quote(&path_of(file)));
         end = word.at.end;
     }
     adapted.command.push_str(&command[end..]);
@@ -118,7 +119,7 @@ pub(super) fn reads_an_example(command: &str) -> bool {
 
 /// Whether a command uses a file.
 pub(super) fn uses(command: &str, file: &Attached) -> bool {
-    command.contains(&quoted(&path_of(file)))
+    command.contains(&quote(&path_of(file)))
 }
 
 /// The files without those that would be brought to the place of one before them.
@@ -323,15 +324,6 @@ fn words_of(command: &str) -> Vec<Word> {
     }
     words.extend(begin.map(|begin| Word { at: begin..command.len(), text }));
     words
-}
-
-/// A path as a word of a shell.
-fn quoted(path: &str) -> String {
-    let is_plain = |it: char| it.is_alphanumeric() || "_-+./,@%".contains(it);
-    if path.chars().all(is_plain) && !path.starts_with('-') {
-        return path.to_owned();
-    }
-    format!("'{}'", path.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

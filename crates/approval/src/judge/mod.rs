@@ -24,7 +24,7 @@ use crate::verdict::Verdict;
 
 use look::Looked;
 
-pub(crate) use paths::normal;
+pub use paths::normal;
 
 /// Most reasons that are put into one sentence.
 const MAX_REASONS: usize = 3;

@@ -6,8 +6,8 @@ use std::path::{Component, Path, PathBuf};
 
 pub(super) use glob::{Budget, Glob};
 
-/// A path without `.` and `..`.
-pub(crate) fn normal(path: &Path) -> PathBuf {
+/// A path without `.` and `..`, links not followed. Facts about paths and judgements of them agree by it.
+pub fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
         match component {

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use metier_approval::quote;
 use metier_workspace::RunRequest;
 use metier_workspace::request::{InputSpec, OutputSpec};
 
@@ -84,16 +85,8 @@ fn from_json(file: &Path) -> Result<RunRequest, Failure> {
 fn command(words: &[String]) -> String {
     match words {
         [text] => text.clone(),
-        words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+        words => words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" "),
     }
-}
-
-fn quoted(word: &str) -> String {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "_-./:=@%+,".contains(it);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 fn variables(pairs: &[String]) -> Result<BTreeMap<String, String>, Failure> {

@@ -1,5 +1,6 @@
 //! What would be done, in words and as JSON.
 
+use metier_approval::quote;
 use metier_skill::header::Requirements;
 use metier_skill::install::{Chosen, Command, InstallPlan, Linked, Offer};
 use metier_skill::library::{Block, Entry, Missing};
@@ -144,11 +145,7 @@ fn as_json(command: &Command) -> Value {
 }
 
 fn quoted(word: &str) -> String {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "_@%+=:,./-".contains(it);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    plain(&format!("'{}'", word.replace('\'', r"'\''")))
+    plain(&quote(word))
 }
 
 pub(super) fn linked(program: &Linked) -> String {

@@ -21,6 +21,9 @@ use crate::tools::{Restriction, Tool, ToolError};
 use crate::turn::{Ending, TurnLimits};
 use crate::turns::Turns;
 
+/// The share of a model's tokens at which older turns are usually summarised.
+pub(crate) const COMPACT_AT: f64 = 0.8;
+
 /// How long a loaded skill stays loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -53,9 +56,10 @@ pub struct AgentSettings {
     pub restriction: Restriction,
     /// Commands that run at the same time.
     pub parallel_tools: usize,
-    /// Tokens that fit into the model.
+    /// Tokens that fit into the model: 128 000, unless it is set to what the model has. No server says.
     pub context_tokens: usize,
-    /// The share of them at which older turns are summarised.
+    /// The share of them at which older turns are summarised, from 0.01 to 1; 0.8 by default. What is beyond counts as the
+    /// nearest, and what is no number as the default.
     pub compact_at: f64,
     /// How long a reply may be, in tokens.
     pub max_output_tokens: Option<u32>,
@@ -76,7 +80,7 @@ impl Default for AgentSettings {
             restriction: Restriction::default(),
             parallel_tools: 4,
             context_tokens: 128_000,
-            compact_at: 0.8,
+            compact_at: COMPACT_AT,
             max_output_tokens: None,
             constrained: false,
         }
@@ -95,8 +99,6 @@ pub struct Agent {
     pub name: String,
     /// Who answers.
     pub model: Arc<dyn Model>,
-    /// What that is called.
-    pub model_name: String,
     /// The skills.
     pub library: Arc<dyn Library>,
     /// Where sessions are kept.
@@ -132,7 +134,6 @@ impl Agent {
     ) -> Self {
         Self {
             name: "default".to_owned(),
-            model_name: model.name().to_owned(),
             model,
             library,
             sessions,
@@ -162,8 +163,6 @@ pub struct Task {
     pub attachments: Vec<Attachment>,
     /// Skills that are loaded without the model asking.
     pub loads: Vec<LoadRequest>,
-    /// The tool that it is for, instead of the model.
-    pub tool: Option<String>,
 }
 
 impl Task {

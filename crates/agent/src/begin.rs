@@ -27,11 +27,11 @@ struct Declared {
 }
 
 impl Agent {
-    /// What is written down when a person says something.
+    /// What is written down when a person says something, to the model or to a tool.
     pub(crate) async fn begin(
         &self,
         thread: &Thread,
-        task: Task,
+        (task, tool): (Task, Option<String>),
         skills: &Fetched<'_>,
     ) -> Result<Vec<NewEvent>, AgentError> {
         let mut events = Vec::new();
@@ -47,7 +47,7 @@ impl Agent {
         let mut state = thread.state.clone();
         state.apply(&delta);
         let trimmed = self.too_much(thread, &Shelf::read(&state, &self.name), &evicted)?;
-        let tool = task.tool.map(|tool| (dispatch::TOOL.to_owned(), Value::String(tool)));
+        let tool = tool.map(|tool| (dispatch::TOOL.to_owned(), Value::String(tool)));
         let message = UserMessage {
             text: task.text,
             attachments: task.attachments,

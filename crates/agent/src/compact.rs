@@ -8,7 +8,7 @@ use metier_session::content::{Loaded, Summary};
 use metier_session::{BreakCause, Content, NewEvent};
 use metier_skill::tokens;
 
-use crate::agent::{Agent, AgentError, Progress};
+use crate::agent::{Agent, AgentError, COMPACT_AT, Progress};
 use crate::changes;
 use crate::runner::SYSTEM;
 use crate::shelf::Shelf;
@@ -20,6 +20,8 @@ use crate::thread::Thread;
 const ASK: &str = "Write a summary of this conversation for yourself, because it will be all you have of it: what the user \
 wants, in their words where they matter; what was done and found, with names of files, commands and figures; what is still to do. \
 No preamble. Do not repeat instructions of skills.";
+/// The least share of a model's tokens at which turns are summarised; with none it would be before every request.
+const LEAST_SHARE: f64 = 0.01;
 /// Tokens that a message costs beside its text.
 const PER_MESSAGE: usize = 4;
 
@@ -32,7 +34,7 @@ impl Agent {
             clippy::cast_sign_loss,
             reason = "a share of a number of tokens"
         )]
-        let most = (self.settings.context_tokens as f64 * self.settings.compact_at) as usize;
+        let most = (self.settings.context_tokens as f64 * share(self.settings.compact_at)) as usize;
         // Counting takes a while, and no token is shorter than a byte.
         cost(request, str::len) > most && cost(request, tokens::count) > most
     }
@@ -84,6 +86,11 @@ impl Agent {
     }
 }
 
+/// The share of a model's tokens that a setting means: some, and at most all.
+fn share(compact_at: f64) -> f64 {
+    if compact_at.is_nan() { COMPACT_AT } else { compact_at.clamp(LEAST_SHARE, 1.0) }
+}
+
 /// The last event before the last message of a person, if anything before it is not summarised yet.
 fn last_to_cover(thread: &Thread) -> Option<u64> {
     let window = Window::of(&thread.events);
@@ -102,4 +109,17 @@ fn cost(request: &Request, of: impl Fn(&str) -> usize) -> usize {
     let messages: usize = request.messages.iter().map(|it| text(it) + PER_MESSAGE).sum();
     let tools = serde_json::to_string(&request.tools).unwrap_or_default();
     of(&request.system) + of(&tools) + messages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn whatever_share_is_set_some_of_the_model_and_at_most_all_of_it_is_used() {
+        let cases = [(0.8, 0.8), (80.0, 1.0), (0.0, 0.01), (-1.0, 0.01), (f64::NAN, 0.8)];
+        for (set, expected) in cases {
+            assert!((share(set) - expected).abs() < f64::EPSILON, "{set}");
+        }
+    }
 }

@@ -86,9 +86,9 @@ impl Agent {
             let attachments = dispatch.attachments.clone();
             let mut call = dispatch.call();
             let tool = Some(call.name.clone());
-            let task = Task { text: dispatch.text, loads, attachments, tool };
+            let task = Task { text: dispatch.text, loads, attachments };
             let skills = Fetched::new(&self.library, &snapshot, stop);
-            let mut thread = self.begun(key, task, &skills, watcher).await?;
+            let mut thread = self.begun(key, (task, tool), &skills, watcher).await?;
             // A tool of another server is written as it is known everywhere, not as this session calls it.
             if let Some(name) = foreign::named_in(&thread.opening, &call.name) {
                 call.name = name;

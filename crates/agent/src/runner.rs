@@ -98,7 +98,7 @@ impl Agent {
             let _turning = self.turns.begin(key)?;
             let snapshot = self.library.snapshot();
             let skills = Fetched::new(&self.library, &snapshot, stop);
-            let thread = self.begun(key, task, &skills, watcher).await?;
+            let thread = self.begun(key, (task, None), &skills, watcher).await?;
             self.drive(thread, stop).await
         };
         spans::turn(self, key, turn).await
@@ -127,17 +127,17 @@ impl Agent {
         spans::turn(self, key, turn).await
     }
 
-    /// A session in which a person has said something, after whatever was under way.
+    /// A session in which a person has said something, to the model or to a tool, after whatever was under way.
     pub(crate) async fn begun(
         &self,
         key: &SessionKey,
-        task: Task,
+        said: (Task, Option<String>),
         skills: &Fetched<'_>,
         watcher: Watcher,
     ) -> Result<Thread, AgentError> {
         let mut thread = self.open(key, skills.snapshot, watcher, skills.stop).await?;
         self.close_last_turn(&mut thread).await?;
-        let message = self.begin(&thread, task, skills).await?;
+        let message = self.begin(&thread, said, skills).await?;
         thread.append(message).await?;
         Ok(thread)
     }
@@ -329,7 +329,7 @@ impl Agent {
     fn reply(&self, thread: &Thread, reply: Reply) -> Result<NewEvent, AgentError> {
         let usage = self.usage_of(&reply);
         let message = AssistantMessage {
-            model: reply.model.unwrap_or_else(|| self.model_name.clone()),
+            model: reply.model.unwrap_or_else(|| self.model.name().to_owned()),
             stop_reason: Some(word(&reply.stop).to_owned()),
             parts: reply.parts.into_iter().map(part).collect(),
             ..AssistantMessage::default()
@@ -349,7 +349,7 @@ impl Agent {
     /// What a reply cost.
     pub(crate) fn usage_of(&self, reply: &Reply) -> Usage {
         Usage {
-            model: self.model_name.clone(),
+            model: self.model.name().to_owned(),
             input_tokens: reply.usage.input,
             cached_input_tokens: reply.usage.cached_input,
             cache_write_tokens: reply.usage.cache_write,

@@ -123,7 +123,7 @@ fn fail(span: &Span, kind: &str) {
 
 /// The provider and its name for the model.
 fn model_of(agent: &Agent) -> (&str, &str) {
-    let name = agent.model_name.as_str();
+    let name = agent.model.name();
     name.split_once('/').unwrap_or((name, name))
 }
 

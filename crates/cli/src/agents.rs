@@ -97,7 +97,6 @@ impl Context {
     ) -> Result<(), Failure> {
         let model = self.model(Some(name), skills)?;
         agent.settings.constrained = self.is_constrained(model.name())?;
-        model.name().clone_into(&mut agent.model_name);
         agent.model = model;
         Ok(())
     }

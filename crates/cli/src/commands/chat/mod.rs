@@ -79,7 +79,7 @@ enum Answered {
 
 fn greet(chat: &Chat<'_>) -> Result<(), Failure> {
     let out = &chat.context.output;
-    out.note(style::DIM, "model ", &chat.agent.model_name);
+    out.note(style::DIM, "model ", chat.agent.model.name());
     chat.show_session()?;
     out.say(&styled(style::DIM, "/help shows what you can type, Ctrl-D leaves"));
     Ok(())

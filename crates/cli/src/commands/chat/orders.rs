@@ -34,7 +34,7 @@ impl Chat<'_> {
                 if let Some(name) = name {
                     self.context.change_model(&mut self.agent, &name, &self.skills)?;
                 }
-                out.note(style::DIM, "model ", &self.agent.model_name);
+                out.note(style::DIM, "model ", self.agent.model.name());
             }
             Order::Session(name) => {
                 if let Some(name) = name {

@@ -70,7 +70,7 @@ impl<'a> Chat<'a> {
     pub(super) fn refresh(&mut self) -> Result<(), Failure> {
         let skills = Arc::new(Skills::find(self.context, &self.arguments.sources)?);
         self.agent.library = Arc::clone(&skills) as Arc<dyn Library>;
-        if self.agent.model_name == OFFLINE {
+        if self.agent.model.name() == OFFLINE {
             self.agent.model = self.context.model(Some(OFFLINE), &skills)?;
         }
         self.skills = skills;
@@ -79,8 +79,11 @@ impl<'a> Chat<'a> {
 
     /// Lets the model answer a message; says whether it did. What went wrong has been told.
     pub(super) fn say(&mut self, message: Message) -> bool {
-        let progress =
-            Arc::new(Progress::begin(self.context, &self.agent.model_name, self.arguments.details));
+        let progress = Arc::new(Progress::begin(
+            self.context,
+            self.agent.model.name(),
+            self.arguments.details,
+        ));
         let result = self.turn(message, &progress);
         progress.end();
         self.skills.save();

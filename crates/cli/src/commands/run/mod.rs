@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
     // What runs left behind whose metier was killed.
     metier_sandbox::remove_leftovers();
     let started = Instant::now();
-    let progress = Arc::new(Progress::begin(context, &agent.model_name, arguments.agent.details));
+    let progress = Arc::new(Progress::begin(context, agent.model.name(), arguments.agent.details));
     let watcher = if arguments.json { as_json(context) } else { progress.watcher() };
     let result = block_on(async {
         tell_what_stays(context, &arguments.agent, &agent, &key).await?;
@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
         let done = Done {
             session: &session,
             folder: workspace.as_ref().map(metier_workspace::Workspace::root),
-            model: &agent.model_name,
+            model: agent.model.name(),
             took: started.elapsed(),
         };
         report::print(context, &done, &outcome);

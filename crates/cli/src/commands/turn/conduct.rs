@@ -52,7 +52,7 @@ pub(in crate::commands) async fn conduct(
             let Message { text, loads, .. } = ask.message;
             let load = |skill| LoadRequest { skill, ..LoadRequest::default() };
             let loads = loads.into_iter().map(load).collect();
-            let task = Task { text, attachments, loads, tool: None };
+            let task = Task { text, attachments, loads };
             agent.run(key, task, watcher, &stop).await
         }
     };

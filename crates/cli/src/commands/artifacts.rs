@@ -1,7 +1,6 @@
 //! `metier artifacts`.
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,10 +10,12 @@ use metier_workspace::artifact::{
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 
+use super::read::Shown;
 use crate::args::{ArtifactsArgs, ArtifactsCommand};
 use crate::context::Context;
 use crate::failure::{Failure, OK};
 use crate::output::{Align, Column, Table, counted, kind, plain, size, style};
+use crate::rewrite::Replacement;
 use crate::runs::{block_on, key_of, owner_of};
 
 /// Bytes that are copied at a time.
@@ -36,6 +37,12 @@ pub(super) fn run(arguments: &ArtifactsArgs, context: &Context) -> Result<u8, Fa
             ArtifactsCommand::Rm { name } => asked.remove(name).await,
         }
     })
+}
+
+/// Where the bytes of an artifact go.
+enum Target<'a> {
+    File(&'a Path, Replacement),
+    Shown(Shown),
 }
 
 struct Asked<'a> {
@@ -120,26 +127,44 @@ impl Asked<'_> {
         let loaded = self.store.load(&key, version).await;
         let mut loaded = loaded?;
         let unread = |error| Failure::new(format!("cannot read the artifact `{name}`: {error}"));
-        let unwritten = |error| {
-            let place =
-                to.map_or_else(|| "standard output".to_owned(), |it| format!("`{}`", it.display()));
-            Failure::new(format!("cannot write to {place}: {error}"))
+        let unwritten = |path: &Path, error| {
+            Failure::new(format!("cannot write to `{}`: {error}", path.display()))
+                .hint("name a file in a folder that is there and that you can write to")
         };
-        let mut target: Box<dyn Write> = match to {
-            Some(path) => Box::new(File::create(path).map_err(unwritten)?),
-            None => Box::new(io::stdout().lock()),
+        let mut target = match to {
+            Some(path) => {
+                let file = Replacement::begin(path).map_err(|error| unwritten(path, error))?;
+                Target::File(path, file)
+            }
+            None => Target::Shown(Shown::new(None)),
         };
+        let working = to.map(|_| self.context.output.working(&format!("copying {name}")));
         let mut chunk = vec![0; CHUNK];
         loop {
             let count = loaded.content.read(&mut chunk).await.map_err(unread)?;
             if count == 0 {
                 break;
             }
-            target.write_all(&chunk[..count]).map_err(unwritten)?;
+            let chunk = &chunk[..count];
+            match &mut target {
+                Target::File(path, file) => {
+                    file.write_all(chunk).map_err(|error| unwritten(path, error))?;
+                }
+                Target::Shown(shown) => {
+                    if !shown.take(chunk) {
+                        return Ok(OK);
+                    }
+                }
+            }
         }
-        if let Some(path) = to {
-            let (size, path) = (size(loaded.info.size), path.display());
-            self.context.output.say(&format!("{size} written to {path}"));
+        drop(working);
+        match target {
+            Target::Shown(shown) => shown.end(),
+            Target::File(path, file) => {
+                file.end().map_err(|error| unwritten(path, error))?;
+                let (size, path) = (size(loaded.info.size), path.display());
+                self.context.output.say(&format!("{size} written to {path}"));
+            }
         }
         Ok(OK)
     }

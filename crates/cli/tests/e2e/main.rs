@@ -8,6 +8,7 @@
 mod agents;
 mod approvals;
 mod archives;
+mod artifacts;
 mod bad_input;
 mod catalog;
 mod command_line;

@@ -1,6 +1,7 @@
-//! Workspaces that nobody uses go away by themselves.
+//! Workspaces that nobody uses go away by themselves, and other things with `metier gc`.
 
 use std::fs::File;
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
@@ -46,4 +47,25 @@ fn a_run_succeeds_though_nothing_can_be_removed() {
     env.write("home/.metier/workspaces/.last-look/file", "");
     age(env.home().join(".metier/workspaces/.last-look"), 2 * DAY);
     use_session(&env, "one");
+}
+
+#[test]
+fn gc_does_its_work_where_the_engine_is_on_another_machine_or_none() {
+    let env = environment().with_variable("DOCKER_HOST", "tcp://10.0.0.1:2375");
+    let outcome = run(&env, "gc");
+    assert_eq!(outcome.code, 0, "{outcome}");
+    assert!(outcome.stdout.starts_with("removed 0 workspaces, "), "{outcome}");
+    assert!(
+        outcome.stderr.starts_with("note: containers were not looked at: `tcp://"),
+        "{outcome}"
+    );
+    let outcome = run(&env, "--quiet gc --json");
+    assert!(outcome.stdout.contains(r#""containers":null"#), "{outcome}");
+    let socket = env.root().join("stranger.sock");
+    let _listener = UnixListener::bind(&socket).expect("a socket");
+    let env = env.with_variable("DOCKER_HOST", &format!("unix://{}", socket.display()));
+    let outcome = run(&env, "--quiet gc");
+    assert_eq!(outcome.code, 1, "{outcome}");
+    assert!(outcome.stdout.starts_with("removed 0 workspaces, "), "{outcome}");
+    assert!(outcome.stderr.starts_with("error: containers were not looked at: "), "{outcome}");
 }

@@ -73,6 +73,8 @@ struct Archive<'a> {
     address: &'a str,
     pin: Option<Digest>,
     cache: PathBuf,
+    /// The variable that says where the cache is.
+    chosen_by: &'static str,
 }
 
 /// What is known of the copy in the cache.
@@ -87,12 +89,12 @@ struct Record {
 
 impl<'a> Archive<'a> {
     fn new(address: &'a str, pin: Option<Digest>, environment: &Environment) -> Self {
-        let caches = match environment.variable("SKILLS_CACHE_DIR") {
-            Some(folder) => environment.expand(folder, &environment.folder),
-            None => environment.state().join("cache/roots"),
+        let (caches, chosen_by) = match environment.variable("SKILLS_CACHE_DIR") {
+            Some(folder) => (environment.expand(folder, &environment.folder), "SKILLS_CACHE_DIR"),
+            None => (environment.state().join("cache/roots"), "METIER_HOME"),
         };
         let key = Digest::of_bytes(address.as_bytes()).to_string();
-        Self { address, pin, cache: caches.join(&key[..32]) }
+        Self { address, pin, cache: caches.join(&key[..32]), chosen_by }
     }
 
     fn locate(&self, reach: &Reach<'_>) -> Result<Located, Box<Problem>> {
@@ -231,7 +233,8 @@ impl<'a> Archive<'a> {
 
     fn uncached(&self, error: &io::Error) -> Failure {
         Failure::new(format!("cannot keep a copy in `{}`: {error}", self.cache.display()))
-            .hint("set METIER_HOME or SKILLS_CACHE_DIR to a folder that you can write to")
+            .hint(format!("set {} to a folder that you can write to", self.chosen_by))
+            .unless_full(error)
     }
 
     fn remember(&self, record: &Record) -> Result<(), Failure> {

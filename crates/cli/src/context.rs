@@ -163,13 +163,16 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// When there is none, with the names that come closest.
+    /// When there is none, with the names that come closest, or one that cannot be read.
     pub(crate) fn find<'a>(
         &self,
         snapshot: &'a Snapshot,
         name: &str,
     ) -> Result<&'a Entry, Failure> {
         snapshot.find(name).ok_or_else(|| {
+            if let Some(failure) = unusable(snapshot, name) {
+                return failure;
+            }
             let failure = Failure::new(format!("there is no skill `{name}`"));
             match nearest(snapshot, name) {
                 Some(other) => failure.hint(format!("did you mean `{other}`?")),
@@ -195,6 +198,7 @@ impl Context {
                         content.display()
                     ))
                     .hint("set METIER_HOME to a folder that you can write to")
+                    .unless_full(&error)
                 })
             }
             Place::Remote(skill) => self.remote_folder(skill),
@@ -246,10 +250,30 @@ impl Context {
     }
 }
 
+/// A skill of this folder that was found, but whose header cannot be used.
+fn unusable(snapshot: &Snapshot, name: &str) -> Option<Failure> {
+    let in_folder = |problem: &&Problem| {
+        let folder = problem.path.parent().and_then(|folder| folder.file_name());
+        problem.severity == Severity::Error && folder.is_some_and(|folder| folder == name)
+    };
+    let problem = snapshot.problems.iter().find(in_folder)?;
+    let place = format!("{}:{}:{}", problem.path.display(), problem.line, problem.column);
+    let failure = Failure::new(format!(
+        "`{name}` was found and cannot be used: {place}: {}",
+        problem.message
+    ));
+    Some(match &problem.help {
+        Some(help) => failure.hint(help.clone()),
+        None => failure,
+    })
+}
+
 /// The name that contains what was asked for, differs by a slip of the finger, or begins alike.
 fn nearest<'a>(snapshot: &'a Snapshot, name: &str) -> Option<&'a str> {
     let names = || snapshot.entries.iter().map(|entry| entry.name.as_str());
     let wanted = name.to_lowercase();
+    // Nearly every name has a single letter in it.
+    wanted.chars().nth(1)?;
     let start: String = wanted.chars().take(3).collect();
     names()
         .find(|other| other.to_lowercase().contains(&wanted) || wanted.contains(other))

@@ -79,7 +79,7 @@ impl Replacement {
         // Errors of the crate would name the file beside, which nobody knows.
         let path = folder.join(format!(".metier-{}", uuid::Uuid::now_v7().simple()));
         let beside = OpenOptions::new().write(true).create_new(true).open(&path)?;
-        let beside = NamedTempFile::from_parts(beside, TempPath::from_path(path));
+        let beside = NamedTempFile::from_parts(beside, TempPath::try_from_path(path)?);
         if let Some(mode) = mode {
             beside.as_file().set_permissions(mode)?;
         }

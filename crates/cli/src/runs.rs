@@ -230,6 +230,7 @@ impl Context {
         let state = self.environment.state();
         Failure::new(format!("the state directory `{}` cannot be used: {error}", state.display()))
             .hint("set METIER_HOME to a folder that you can write to")
+            .unless_full(error)
     }
 }
 

@@ -2,6 +2,10 @@
 //!
 //! A library speaks to programs as well, so where its advice is not that of a command line, the message is replaced here.
 
+use std::error::Error;
+use std::io::{self, ErrorKind};
+use std::iter;
+
 use metier_agent::{AgentError, LibraryError};
 use metier_model::ModelError;
 use metier_net::NetError;
@@ -33,6 +37,15 @@ impl Failure {
 }
 
 impl Failure {
+    /// The same with other advice where a disk is full, of which another folder on it is too.
+    #[must_use]
+    pub(crate) fn unless_full(self, error: &(dyn Error + 'static)) -> Self {
+        let causes = iter::successors(Some(error), |&cause| cause.source());
+        let kinds = causes.filter_map(|it| it.downcast_ref::<io::Error>()).map(io::Error::kind);
+        let is_full = |kind| matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
+        if kinds.into_iter().any(is_full) { self.hint(FREE_SPACE) } else { self }
+    }
+
     /// A file or variable with tokens that cannot be used.
     pub(crate) fn of_tokens(place: &str, error: &TokenError) -> Self {
         Self::usage(format!("the tokens in `{place}` cannot be used: {error}"))
@@ -243,7 +256,7 @@ impl From<ArchiveError> for Failure {
             E::Write { .. } => Some(OTHER_STATE),
             _ => None,
         };
-        Self::of(&error).with(hint)
+        Self::of(&error).with(hint).unless_full(&error)
     }
 }
 
@@ -256,7 +269,7 @@ impl From<PlaceError> for Failure {
                 "the option did not bring what the skill says: try another, or ask the author of the skill"
             }
         };
-        Self::of(&error).hint(hint)
+        Self::of(&error).hint(hint).unless_full(&error)
     }
 }
 
@@ -270,7 +283,7 @@ impl From<StoreError> for Failure {
             StoreError::Dynamic => Some("ask whoever runs the server for a skill of files"),
             _ => None,
         };
-        Self::of(&error).with(hint)
+        Self::of(&error).with(hint).unless_full(&error)
     }
 }
 

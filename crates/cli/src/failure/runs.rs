@@ -93,9 +93,13 @@ fn system_remedy(error: &RunError) -> Option<&'static str> {
     let RunError::Execute(error) = error else { return None };
     Some(match error {
         ExecuteError::Spawn(SpawnError::Program { .. }) => "install it, or correct its name",
-        ExecuteError::Spawn(SpawnError::Impatient | SpawnError::Directory { .. }) => return None,
-        ExecuteError::Spawn(_) | ExecuteError::Required { .. } | ExecuteError::NoSandbox { .. } => {
+        ExecuteError::Spawn(SpawnError::Impatient) => "give it more time with `--timeout`",
+        ExecuteError::Spawn(SpawnError::Directory { .. }) => return None,
+        ExecuteError::Spawn(_) | ExecuteError::Required { .. } => {
             "`metier doctor` shows what this system offers, and what is missing"
+        }
+        ExecuteError::NoSandbox { .. } => {
+            "`metier doctor` shows what is missing; `exec.degrade = true` runs your own commands unconfined"
         }
         ExecuteError::NoShell => "install `bash`, so that it is on the PATH",
         ExecuteError::Container(ContainerError::Unreachable { source, .. })

@@ -253,14 +253,19 @@ impl Output {
         format!("{}{}", styled(style, word), &line[word.len()..])
     }
 
-    /// Says what is wrong, a line each.
+    /// Says what is wrong, a line each, and what to do; once for several in a row that need the same.
     pub(crate) fn problems<'a>(&self, problems: impl IntoIterator<Item = &'a Problem>) {
-        for problem in problems {
+        let mut problems = problems.into_iter().peekable();
+        while let Some(problem) = problems.next() {
             let style = severity_style(problem.severity);
             let severity = styled(style, problem.severity);
             let place = plain(&place_of(problem));
             let code = styled(style::DIM, format!("[{}]", problem.code));
             self.say(&format!("{severity}: {place}: {} {code}", plain(&problem.message)));
+            let is_last = problems.peek().is_none_or(|next| next.help != problem.help);
+            if let Some(help) = problem.help.as_ref().filter(|_| is_last) {
+                self.say(&self.hung((style::HEADING, "  hint: "), help, "  hint: ".len()));
+            }
         }
     }
 

@@ -71,6 +71,7 @@ fn files_that_are_no_files() {
     error: [PROJECT]/skills/device/SKILL.md:1:1: `SKILL.md` cannot be read: it is not a regular file [M010]
     error: [PROJECT]/skills/folder/SKILL.md:1:1: `SKILL.md` cannot be read: it is not a regular file [M010]
     error: [PROJECT]/skills/large/SKILL.md:1:1: the file has 1048577 bytes and was not read [M009]
+      hint: move details into other files of the skill
     error: [PROJECT]/skills/pipe/SKILL.md:1:1: `SKILL.md` cannot be read: it is not a regular file [M010]
     1 skill, 1 ready · catalog 16 of 4000 tokens
     ");
@@ -136,10 +137,14 @@ fn headers_that_cannot_be_read() {
     ----- stderr
     error: [PROJECT]/skills/bomb/SKILL.md:7:5: the header is too large when its aliases are expanded [M007]
     error: [PROJECT]/skills/empty/SKILL.md:1:1: the file does not start with a `---` line [M001]
+      hint: start the file with `---`, `name: …`, `description: …`, `---`
     error: [PROJECT]/skills/list/SKILL.md:2:1: the header is a list, not a mapping of fields [M004]
     error: [PROJECT]/skills/twice/SKILL.md:4:1: the key `description` stands twice [M005]
+      hint: keep one of the two
     error: [PROJECT]/skills/unclosed/SKILL.md:1:1: the header is never closed by a `---` line [M002]
+      hint: put a line with only `---` after the fields
     error: [PROJECT]/skills/unsafe/SKILL.md:2:7: `../../etc` cannot be a name: it contains a path separator [M028]
+      hint: use lowercase letters, digits and hyphens
     1 skill, 1 ready · catalog 16 of 4000 tokens
     ");
 }
@@ -254,7 +259,9 @@ fn names_that_differ_by_case_only() {
     assert_snapshot!(outcome.stderr, @"
     warning: [PROJECT]/skills/good/SKILL.md:1:1: `Good` and `good` differ by case only [M091]
     warning: [PROJECT]/skills/other/SKILL.md:2:7: `Good` is not lowercase [M023]
+      hint: call it `good`, and the folder too
     warning: [PROJECT]/skills/other/SKILL.md:2:7: the name `Good` is not the name of the folder, `other` [M027]
+      hint: rename one of the two
     2 skills, 2 ready · catalog 28 of 4000 tokens
     ");
 }
@@ -271,6 +278,7 @@ fn a_name_that_stands_twice_in_a_folder() {
     ----- stderr
     warning: [PROJECT]/skills/copy/SKILL.md:1:1: `good` is already taken by [PROJECT]/skills/good/SKILL.md [M085]
     warning: [PROJECT]/skills/copy/SKILL.md:2:7: the name `good` is not the name of the folder, `copy` [M027]
+      hint: rename one of the two
     1 skill, 1 ready · catalog 16 of 4000 tokens
     ");
 }

@@ -127,6 +127,7 @@ fn explain_says_what_is_missing_and_what_to_do() {
       noticed  note: line 9: `version` is not a field of the format [M040]
       noticed  note: line 10: `homepage` is not a field of the format [M040]
       noticed  note: line 11: `argument-hint` is not a field of the format [M040]
+       remedy  put fields of your own under `metadata`
     ----- stderr
     ");
 }
@@ -149,6 +150,7 @@ fn explain_follows_the_machine_and_the_settings() {
       noticed  note: line 9: `version` is not a field of the format [M040]
       noticed  note: line 10: `homepage` is not a field of the format [M040]
       noticed  note: line 11: `argument-hint` is not a field of the format [M040]
+       remedy  put fields of your own under `metadata`
     ----- stderr
     ");
     let explained = json(&run_own(&env, "skills explain wrench --json"));
@@ -195,6 +197,19 @@ fn explain_names_what_is_hidden() {
 }
 
 #[test]
+fn a_skill_that_cannot_be_used_is_not_said_to_be_missing() {
+    let env = environment();
+    write_skill(&env, "broken", "name: broken\ndescription: one\ndescription: two");
+    write_skill(&env, "broken-too", "name: broken-too\ndescription: Looks alike.");
+    for line in ["skills info broken", "skills docs broken", "skills install-deps broken"] {
+        let outcome = run_own(&env, line);
+        assert!(outcome.stderr.starts_with("error: `broken` was found and "), "{line}: {outcome}");
+    }
+    let outcome = run_own(&env, "skills info b");
+    assert!(outcome.stderr.contains("hint: `metier skills list --all`"), "{outcome}");
+}
+
+#[test]
 fn explain_knows_a_skill_that_cannot_be_used() {
     let env = environment();
     write_skill(&env, "broken", "name: broken\ndescription: one\ndescription: two");
@@ -218,6 +233,7 @@ fn explain_knows_a_skill_that_cannot_be_used() {
       catalog  not listed
       started  by nobody
       noticed  error: line 5: what the skill requires cannot be read: `metadata.metier` is text, and not a JSON object [M045]
+       remedy  the skill stays switched off until this can be read
     ----- stderr
     ");
 }

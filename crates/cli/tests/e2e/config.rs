@@ -216,6 +216,7 @@ fn a_project_of_several_folders_narrows_step_by_step() {
     skills.denied = ["a", "b"]  # [PROJECT]/deep/.metier/config.toml:2, before that [PROJECT]/.metier/config.toml:2
     ----- stderr
     warning: [PROJECT]/deep/.metier/config.toml:1:1: `skills.catalog_tokens` is not taken from a project, which may only lower it [M090]
+      hint: such a configuration can narrow what is allowed, never widen it
     "#);
     let values = json(&env.run_in(&env.project(), ["config", "show", "--json"], ""));
     assert_eq!(values.as_array().unwrap().len(), 2);

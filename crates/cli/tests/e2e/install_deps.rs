@@ -183,7 +183,10 @@ fn nothing_is_installed_before_somebody_agreed() {
     for flags in [&[][..], &["--json"]] {
         let outcome = install(&env, flags);
         assert_eq!(outcome.code, 2, "{outcome}");
-        assert!(outcome.stderr.contains("hint: `--yes` agrees to the above"), "{outcome}");
+        assert!(
+            outcome.stderr.contains("hint: `--yes` installs it; `--dry-run` only shows"),
+            "{outcome}"
+        );
     }
     assert_eq!(called(&env), "");
 }
@@ -398,7 +401,21 @@ fn an_option_is_chosen_by_its_id() {
 
     ----- stderr
     error: the option `brew-0` cannot be used here: the program `brew` is not there
-    hint: brew install --formula tool
+    hint: install `brew`
+    ");
+    let env = with_options(
+        "{kind: brew, formula: tool}, {kind: uv, package: tool, os: [macos], id: theirs}, \
+         {kind: cargo, package: tool}",
+    );
+    manager(&env, "cargo", &bring("$4/bin"));
+    manager(&env, "uv", "true");
+    assert_snapshot!(install(&env, &["--yes", "--option", "brew-0"]).stderr, @"
+    error: the option `brew-0` cannot be used here: the program `brew` is not there
+    hint: install `brew`, or use another option: `cargo-2`
+    ");
+    assert_snapshot!(install(&env, &["--yes", "--option", "theirs"]).stderr, @"
+    error: the option `theirs` cannot be used here: it is for macos
+    hint: another option may do: `cargo-2`
     ");
 }
 

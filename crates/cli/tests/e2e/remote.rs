@@ -163,6 +163,7 @@ fn a_skill_that_changes_on_its_server_is_not_trusted_any_more() {
 
     ----- stderr
     warning: [SERVER] skill://ship/SKILL.md:1:1: changed since it was trusted: scripts/run.sh, x (new) [M087]
+      hint: look at it, then run `metier skills trust`
     error: `ship` may not be used
     hint: `metier skills explain ship` says why, and what to do
     ");
@@ -177,6 +178,7 @@ fn a_skill_that_changes_on_its_server_is_not_trusted_any_more() {
       catalog  not listed
       started  by nobody
       noticed  warning: line 1: changed since it was trusted: scripts/run.sh, x (new) [M087]
+       remedy  look at it, then run `metier skills trust`
     ----- stderr
     ");
     assert_eq!(trust(&env, &server).code, 0);

@@ -144,6 +144,7 @@ fn quiet_leaves_only_the_answer() {
     let usual = run_own(&env, "skills list");
     assert_snapshot!(usual.stderr, @"
     error: [PROJECT]/skills/broken/SKILL.md:2:1: `description` is missing [M030]
+      hint: say what the skill does and when to use it
     3 skills, 2 ready · catalog 68 of 4000 tokens
     ");
     for quiet in ["--quiet", "-q"] {

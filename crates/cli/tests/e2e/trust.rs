@@ -254,6 +254,7 @@ fn a_link_out_of_the_project_is_not_followed_unless_the_user_allows_it() {
 
     ----- stderr
     error: [PROJECT]/.agents/skills/linked: the link leads outside its root [M083]
+      hint: move the skill into the root, or add its target to `skills.allow_symlink_targets`
     error: `[PROJECT]` has no skills
     hint: skills of a project are in .metier/skills, .agents/skills or .claude/skills
     ");

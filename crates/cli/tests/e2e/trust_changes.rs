@@ -27,6 +27,7 @@ fn a_change_names_the_file_and_asks_again() {
       catalog  not listed
       started  by nobody
       noticed  warning: line 1: changed since it was trusted: scripts/run.sh [M087]
+       remedy  look at the changes, then run `metier trust`
     ----- stderr
     ");
     run(&env, "trust");

@@ -92,7 +92,7 @@ impl Foreign for ToolServers {
                     let left_out = left_out.iter().map(|why| format!("of `{server}`: {why}"));
                     listing.problems.extend(left_out);
                 }
-                Ok(Err(error)) => listing.problems.push(words(&error)),
+                Ok(Err(error)) => listing.problems.push(words_with_hint(&error)),
                 Err(_late) => listing.problems.push(format!(
                     "the server `{server}` was not ready within {} s, and the session begins without its tools; \
                      `metier mcp servers` waits longer for one that has to fetch itself first",
@@ -219,4 +219,12 @@ pub fn words(error: &ClientError) -> String {
         cause = error.source();
     }
     text
+}
+
+/// The same with what a person can do about it, where a person is told.
+pub fn words_with_hint(error: &ClientError) -> String {
+    match error.hint() {
+        Some(hint) => format!("{}; {hint}", words(error)),
+        None => words(error),
+    }
 }

@@ -122,7 +122,7 @@ pub enum Obstacle {
     #[error("the program `{0}` is not there")]
     NoManager(&'static str),
     /// Only root can do it.
-    #[error("it needs root; run it yourself, with the rights for it")]
+    #[error("it needs root")]
     NotRoot,
 }
 

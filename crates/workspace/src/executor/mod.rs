@@ -218,9 +218,7 @@ pub enum ExecuteError {
         missing: SpawnError,
     },
     /// Not even the lesser level is to be had.
-    #[error(
-        "{missing}; use another executor (`--executor container`), or run unconfined by setting `exec.degrade = true`"
-    )]
+    #[error("{missing}; use another executor (`--executor container`)")]
     NoSandbox {
         /// What is missing.
         missing: SpawnError,

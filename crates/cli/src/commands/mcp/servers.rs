@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use metier_agent::Foreign;
 use metier_serve::mcp::client::{Tools, Way};
-use metier_serve::mcp::foreign::words;
+use metier_serve::mcp::foreign::words_with_hint;
 use metier_skill::catalog::one_line;
 use serde_json::{Value, json};
 
@@ -77,7 +77,9 @@ fn had(context: &Context) -> Result<BTreeMap<String, Had>, Failure> {
         let had = servers.had().await;
         servers.close().await;
         let had = had.into_iter();
-        Ok(had.map(|(name, tools)| (name, tools.map_err(|error| words(&error)))).collect())
+        Ok(had
+            .map(|(name, tools)| (name, tools.map_err(|error| words_with_hint(&error))))
+            .collect())
     })
 }
 

@@ -118,6 +118,7 @@ impl Setup {
         let failed = |error: &io::Error| {
             Failure::new(format!("cannot write `{}`: {error}", file.display()))
                 .hint("set METIER_HOME to a folder that you can write to")
+                .unless_full(error)
         };
         let text = match std::fs::read_to_string(&file) {
             Ok(text) => text,

@@ -1,7 +1,6 @@
 //! `metier skills explain`: the whole chain, from where a skill was found to who may start it.
 
 use metier_skill::catalog::Format;
-use metier_skill::diagnostic::Severity;
 use metier_skill::library::{Entry, Snapshot};
 use metier_skill::problem::Problem;
 use serde_json::{Value, json};
@@ -21,10 +20,7 @@ pub(super) fn run(
     json: bool,
 ) -> Result<u8, Failure> {
     let snapshot = context.library(sources)?;
-    let entry = match context.find(&snapshot, name) {
-        Ok(entry) => entry,
-        Err(failure) => return Err(unusable(&snapshot, name).unwrap_or(failure)),
-    };
+    let entry = context.find(&snapshot, name)?;
     let form = form_in_catalog(&snapshot, entry, context.catalog_tokens());
     let problems = problems_of(&snapshot, entry);
     let request = request_of(context, entry);
@@ -35,24 +31,6 @@ pub(super) fn run(
         context.output.print(&page(&told));
     }
     Ok(OK)
-}
-
-/// A skill of this folder that was found, but whose header cannot be used.
-fn unusable(snapshot: &Snapshot, name: &str) -> Option<Failure> {
-    let in_folder = |problem: &&Problem| {
-        let folder = problem.path.parent().and_then(|folder| folder.file_name());
-        problem.severity == Severity::Error && folder.is_some_and(|folder| folder == name)
-    };
-    let problem = snapshot.problems.iter().find(in_folder)?;
-    let place = format!("{}:{}:{}", problem.path.display(), problem.line, problem.column);
-    let failure = Failure::new(format!(
-        "`{name}` was found and cannot be used: {place}: {}",
-        problem.message
-    ));
-    Some(match &problem.help {
-        Some(help) => failure.hint(help.clone()),
-        None => failure,
-    })
 }
 
 /// Everything that is told of a skill.
@@ -189,7 +167,7 @@ fn page(told: &Told<'_>) -> String {
     let cost = if form.tokens > 0 { format!(", {} tokens", form.tokens) } else { String::new() };
     step("catalog", format!("{}{cost}", form.name));
     step("started", started_by(entry));
-    for problem in problems {
+    for (at, problem) in problems.iter().enumerate() {
         let severity = styled(severity_style(problem.severity), problem.severity);
         let place = if problem.path == entry.place.file() {
             format!("line {}", problem.line)
@@ -200,6 +178,9 @@ fn page(told: &Told<'_>) -> String {
             "noticed",
             format!("{severity}: {place}: {} [{}]", plain(&problem.message), problem.code),
         );
+        // Once for several in a row that need the same.
+        let is_last = problems.get(at + 1).is_none_or(|next| next.help != problem.help);
+        problem.help.iter().filter(|_| is_last).for_each(|help| step("remedy", plain(help)));
     }
     text
 }

@@ -63,6 +63,7 @@ pub(in crate::commands) fn upload(
         let place = put(workspace, &file.name, &file.content).map_err(|error| {
             Failure::new(format!("`{}` cannot be put into the workspace: {error}", file.name))
                 .hint("set METIER_HOME to a folder that you can write to")
+                .unless_full(&error)
         })?;
         let reference = format!("workspace://{}", place.as_str());
         Ok(Attachment { name: file.name.clone(), reference, ..Attachment::default() })

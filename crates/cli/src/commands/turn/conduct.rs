@@ -39,6 +39,7 @@ pub(in crate::commands) async fn conduct(
     let workspace = workspaces.workspace(&place).map_err(|error| {
         Failure::new(format!("the workspace of `{}` cannot be used: {error}", key.session()))
             .hint("name another session, or set METIER_HOME to a folder that you can write to")
+            .unless_full(&error)
     })?;
     let attachments = attach::upload(ask.files, &workspace)?;
     let (stopper, stop) = stop();

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use metier_skill::header::Requirements;
 use metier_skill::install::{
-    Chosen, InstallPlan, Linked, NodeManager, Offer, Situation, choose, offers, tool_folder,
+    Chosen, InstallPlan, Linked, NodeManager, Obstacle, Offer, Situation, choose, offers,
+    tool_folder,
 };
 use metier_skill::library::{Block, Entry, Missing};
 
@@ -109,13 +110,26 @@ fn named<'a>(
     match &offer.obstacle {
         None => Ok(offer),
         Some(obstacle) => {
-            let failure = Failure::of_obstacle(id, obstacle);
-            Err(match &offer.plan {
-                InstallPlan::Run(commands) => failure
-                    .hint(commands.iter().map(show::command).collect::<Vec<_>>().join(" && ")),
-                InstallPlan::Download(_) => failure,
-            })
+            Err(Failure::of_obstacle(id, obstacle).hint(way_round(offers, offer, obstacle)))
         }
+    }
+}
+
+/// What to do where an option cannot be used.
+fn way_round(offers: &[Offer], offer: &Offer, obstacle: &Obstacle) -> String {
+    let usable = offers.iter().filter(|it| it.obstacle.is_none());
+    let usable = usable.map(|it| format!("`{}`", it.id)).collect::<Vec<_>>().join(", ");
+    match (obstacle, &offer.plan) {
+        (Obstacle::NotRoot, InstallPlan::Run(commands)) => {
+            let commands = commands.iter().map(|it| format!("sudo {}", show::command(it)));
+            format!("run it yourself: {}", commands.collect::<Vec<_>>().join(" && "))
+        }
+        (Obstacle::NoManager(manager), _) if usable.is_empty() => format!("install `{manager}`"),
+        (Obstacle::NoManager(manager), _) => {
+            format!("install `{manager}`, or use another option: {usable}")
+        }
+        _ if usable.is_empty() => "install it yourself, so that it is on the PATH".to_owned(),
+        _ => format!("another option may do: {usable}"),
     }
 }
 
@@ -145,7 +159,7 @@ fn agree(context: &Context, wanted: &InstallArgs, chosen: &Chosen<'_>) -> Result
     }
     if wanted.json || !ask::can_ask() {
         return Err(Failure::usage("nothing is installed before somebody agreed")
-            .hint("`--yes` agrees to the above; `--dry-run` only shows it"));
+            .hint("`--yes` installs it; `--dry-run` only shows what would be done"));
     }
     if ask::confirm(&context.output, "Install this?")? {
         Ok(())

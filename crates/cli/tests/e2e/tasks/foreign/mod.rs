@@ -298,7 +298,7 @@ fn servers_are_listed_with_their_state_and_tools() {
     mcp:odd/variables  Names variables.
     ----- stderr
     note: the server `odd2` is not used: neither `command` nor `url` is set
-    note: the server `gone` cannot be started: `/nonexistent` cannot be started: No such file or directory (os error 2)
+    note: the server `gone` cannot be started: `/nonexistent` cannot be started: No such file or directory (os error 2); install the program, or correct the command
     3 servers
     ");
     let tools = printed_tools(&run(&env, "mcp servers --json").stdout);

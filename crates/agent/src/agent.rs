@@ -212,6 +212,8 @@ impl Outcome {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Progress<'a> {
+    /// Servers are asked for their tools, before the first request.
+    Connecting,
     /// A request is sent.
     Asking,
     /// The next request is for a summary of older turns: what the model says until then is not for

@@ -174,6 +174,7 @@ impl Agent {
         }
         own::add_to(&mut opening, own);
         if let Some(foreign) = &self.foreign {
+            watcher(&Progress::Connecting);
             let listing = tokio::select! {
                 listing = foreign.servers.tools() => listing,
                 () = stop.stopped() => return opening,

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
 use crate::failure::Failure;
-use crate::output::Working;
+use crate::output::{Measured, Working};
 
 /// An address that was asked this recently is not asked again.
 const FRESH: Duration = Duration::from_secs(5 * 60);
@@ -108,8 +108,7 @@ impl<'a> Archive<'a> {
         let Reach::Network(working) = reach else {
             return Err(self.refused(&Failure::new("it was not fetched yet")));
         };
-        working.set(&format!("fetching {}", shown(self.address)));
-        match self.fetch(record.as_ref()) {
+        match self.fetch(record.as_ref(), working) {
             Ok(folder) => Ok((folder, None)),
             Err(failure) => match record {
                 None => Err(self.refused(&failure)),
@@ -148,7 +147,9 @@ impl<'a> Archive<'a> {
         self.folder(record.sha256).is_dir().then_some(record)
     }
 
-    fn fetch(&self, known: Option<&Record>) -> Result<PathBuf, Failure> {
+    fn fetch(&self, known: Option<&Record>, working: &Working) -> Result<PathBuf, Failure> {
+        let doing = format!("fetching {}", shown(self.address));
+        working.set(&doing);
         self.make_cache()?;
         let mut file = tempfile::tempfile_in(&self.cache).map_err(|error| self.uncached(&error))?;
         let client = Client::new(&ClientOptions::STANDARD)?;
@@ -157,7 +158,9 @@ impl<'a> Archive<'a> {
             etag: known.and_then(|record| record.etag.as_deref()),
             last_modified: known.and_then(|record| record.last_modified.as_deref()),
         };
-        let download = client.download_blocking(&request, &mut file)?;
+        let mut measured = Measured::new(&mut file, working, &doing);
+        let download = client.download_blocking(&request, &mut measured)?;
+        working.set(&format!("unpacking {}", shown(self.address)));
         match (download, known) {
             (Download::NotModified, Some(known)) => {
                 self.remember(&Record { checked: now(), ..known.clone() })?;

@@ -25,6 +25,9 @@ use crate::remote::{self, Offers, Servers};
 use crate::roots::{self, Project, Roots};
 use crate::settings::{self, Settings};
 
+/// What is said while it is looked for skills.
+pub(crate) const LOOKING: &str = "looking for skills";
+
 /// Wrong characters with which a name is still recognised.
 const MAX_SLIPS: usize = 2;
 
@@ -103,8 +106,9 @@ impl Context {
     ///
     /// When a filter cannot be read.
     pub(crate) fn library(&self, sources: &SourceArgs) -> Result<Snapshot, Failure> {
-        let working = self.output.working("looking for skills");
-        self.library_with(sources, &self.ask_servers(sources)?, &Reach::Network(&working))
+        let working = self.output.working(LOOKING);
+        let offers = self.ask_servers(sources, &working)?;
+        self.library_with(sources, &offers, &Reach::Network(&working))
     }
 
     /// The skills there are, with what servers offered before.

@@ -14,7 +14,7 @@ use metier_workspace::{RunSettings, Tree};
 
 use crate::archives::Reach;
 use crate::args::SourceArgs;
-use crate::context::Context;
+use crate::context::{Context, LOOKING};
 use crate::failure::Failure;
 use crate::output::{Working, style};
 use crate::remote::Offers;
@@ -43,8 +43,8 @@ impl Skills {
     ///
     /// When a filter cannot be read.
     pub(crate) fn find(context: &Context, sources: &SourceArgs) -> Result<Self, Failure> {
-        let working = context.output.working("looking for skills");
-        Self::with(context, sources, context.ask_servers(sources)?, &working)
+        let working = context.output.working(LOOKING);
+        Self::with(context, sources, context.ask_servers(sources, &working)?, &working)
     }
 
     /// Looks for those of this machine, and asks no server: [`Skills::watch`] does.
@@ -53,7 +53,7 @@ impl Skills {
     ///
     /// As for [`Skills::find`].
     pub(crate) fn find_here(context: &Context, sources: &SourceArgs) -> Result<Self, Failure> {
-        let working = context.output.working("looking for skills");
+        let working = context.output.working(LOOKING);
         Self::with(context, sources, context.unasked_servers(sources)?, &working)
     }
 
@@ -98,7 +98,7 @@ impl Skills {
     /// Asks servers what they offer, and says what is wrong with it.
     fn ask(&self, sources: &SourceArgs, changed: &dyn Fn()) {
         // What could be read once cannot be wrong now: flags and settings are those of the beginning.
-        let Ok(offers) = self.context.ask_servers(sources) else { return };
+        let Ok(offers) = self.context.ask_servers(sources, &Working::unseen()) else { return };
         let mut known = self.published.current().problems.clone();
         self.report_new(&offers.problems, &mut known);
         *self.offers.lock().unwrap_or_else(PoisonError::into_inner) = offers;

@@ -11,6 +11,7 @@ mod context;
 mod environment;
 mod failure;
 mod grants;
+mod interrupt;
 mod library;
 mod mcp;
 mod models;

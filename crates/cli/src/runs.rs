@@ -12,7 +12,7 @@ use metier_skill::header::Gate;
 use metier_skill::library::{Entry, Snapshot};
 use metier_workspace::artifact::{DirectoryStore, Owner};
 use metier_workspace::executor::{
-    ContainerExecutor, ContainerSettings, Executor, Firmness, LocalExecutor, Pull,
+    ContainerExecutor, ContainerSettings, Executor, Firmness, LocalExecutor, Preparing, Pull,
 };
 use metier_workspace::{RunSettings, Runner, SessionKey, Tree, Workspaces, way};
 
@@ -20,6 +20,7 @@ use crate::args::ExecutorName;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::grants::{MEBIBYTE, asked_by, settings_key};
+use crate::output::{plain, size};
 
 /// The application and the user of sessions on the command line.
 pub(crate) const APP: &str = "metier";
@@ -264,6 +265,17 @@ pub(crate) fn key_of(session: &str) -> SessionKey {
 /// When an id cannot be one.
 pub(crate) fn owner_of(key: &SessionKey) -> Result<Owner, Failure> {
     Owner::new(&key.app, &key.user, &key.session).map_err(Failure::from)
+}
+
+/// What is done before a command can run, in words for a terminal.
+pub(crate) fn preparing_words(preparing: Preparing<'_>) -> Option<String> {
+    match preparing {
+        Preparing::Image { name, bytes: 0 } => Some(format!("fetching the image {}", plain(name))),
+        Preparing::Image { name, bytes } => {
+            Some(format!("fetching the image {}, {}", plain(name), size(bytes)))
+        }
+        _ => None,
+    }
 }
 
 /// Runs something that waits.

@@ -2,6 +2,7 @@
 
 mod kind;
 mod markdown;
+mod measured;
 mod plain;
 mod screen;
 mod status;
@@ -20,9 +21,10 @@ use serde::{Serialize, Serializer};
 
 pub(crate) use kind::kind;
 pub(crate) use markdown::{Look, Markdown};
+pub(crate) use measured::Measured;
 pub(crate) use plain::{is_plain, plain, plain_block, wrapped};
 pub(crate) use screen::{Abilities, Screen};
-pub(crate) use status::{ERASE, Status, Working, frame};
+pub(crate) use status::{ERASE, Status, Working, forget_line, line, room};
 pub(crate) use table::{Align, Column, Table, bar};
 pub(crate) use ticker::Ticker;
 

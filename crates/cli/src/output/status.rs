@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::interrupt;
 use crate::output::table::{fit, fit_end};
 use crate::output::ticker::TICK;
 use crate::output::{Output, Ticker, plain, style, styled};
@@ -13,13 +14,32 @@ use crate::output::{Output, Ticker, plain, style, styled};
 const FRAMES: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 /// Goes to the beginning of the line and erases it.
 pub(crate) const ERASE: &str = "\r\u{1b}[K";
-/// Columns that the line needs besides its text.
-const AROUND: usize = 30;
+/// Columns that the line needs besides its text and what Ctrl-C does: the sign of life, the seconds.
+const AROUND: usize = 16;
 
 /// The sign of life after some time.
-pub(crate) fn frame(elapsed: Duration) -> char {
+fn frame(elapsed: Duration) -> char {
     let frame = elapsed.as_millis() / TICK.as_millis() % FRAMES.len() as u128;
     FRAMES[usize::try_from(frame).unwrap_or_default()]
+}
+
+/// Columns for the text of a line in a window of so many.
+pub(crate) fn room(width: usize) -> usize {
+    width.saturating_sub(AROUND + interrupt::advice().len())
+}
+
+/// What a line says that is not wider than the window.
+pub(crate) fn line(text: &str, elapsed: Duration, room: usize) -> String {
+    let (frame, seconds) = (frame(elapsed), elapsed.as_secs());
+    format!("{frame} {} · {seconds} s · {}", fit(text, room), interrupt::advice())
+}
+
+/// Takes the line away before the program ends, unless somebody is just writing it.
+pub(crate) fn forget_line() {
+    let current = CURRENT.try_lock().ok().and_then(|current| current.clone());
+    if let Some(mut line) = current.as_ref().and_then(|line| line.try_lock().ok()) {
+        line.erase();
+    }
 }
 
 /// What takes less is not worth a line that comes and goes.
@@ -79,8 +99,9 @@ struct Line {
     text: String,
     since: Instant,
     not_before: Instant,
-    is_colored: bool,
-    width: usize,
+    /// What is shown instead of the text, for a while.
+    instead: Option<String>,
+    output: Output,
     is_shown: bool,
 }
 
@@ -97,8 +118,8 @@ impl Status {
             text: String::new(),
             since: now,
             not_before: now + delay,
-            is_colored: output.is_error_colored(),
-            width: output.error_width(),
+            instead: None,
+            output,
             is_shown: false,
         };
         let line = Arc::new(Mutex::new(line));
@@ -120,10 +141,15 @@ impl Status {
     /// Says how what is going on goes on: the end of a text, as far as it fits.
     pub(crate) fn follow(&self, text: &str) {
         let mut line = lock(&self.line);
-        let most = line.width.saturating_sub(AROUND);
+        let most = line.room();
         // More characters than columns are never shown.
         let start = text.char_indices().rev().nth(most).map_or(0, |(start, _)| start);
         line.text = fit_end(&plain(&text[start..]), most);
+    }
+
+    /// Says in plain text what has to be done first, until that is over; whatever was going on then goes on.
+    pub(crate) fn instead(&self, text: Option<String>) {
+        lock(&self.line).instead = text;
     }
 
     /// Says something above the line.
@@ -177,15 +203,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Line {
     fn show(&mut self) {
-        if self.text.is_empty() || Instant::now() < self.not_before {
+        let text = self.instead.as_ref().unwrap_or(&self.text);
+        if text.is_empty() || Instant::now() < self.not_before {
             return;
         }
-        let elapsed = self.since.elapsed();
-        let text = fit(&self.text, self.width.saturating_sub(AROUND));
-        let text = format!("{} {text} · {} s · Ctrl-C ends it", frame(elapsed), elapsed.as_secs());
-        let text = if self.is_colored { styled(style::DIM, text) } else { text };
+        let text = line(text, self.since.elapsed(), self.room());
+        let is_colored = self.output.is_error_colored();
+        let text = if is_colored { styled(style::DIM, text) } else { text };
         write(&format!("{ERASE}{text}"));
         self.is_shown = true;
+    }
+
+    /// Columns for the text, in a window that may have changed.
+    fn room(&self) -> usize {
+        room(self.output.error_width())
     }
 
     fn erase(&mut self) {

@@ -26,8 +26,9 @@ use metier_workspace::{Tree, TreeKind};
 pub(crate) use peers::{command, is_address};
 
 use crate::args::SourceArgs;
-use crate::context::Context;
+use crate::context::{Context, LOOKING};
 use crate::failure::Failure;
+use crate::output::Working;
 
 /// The servers that a command knows, by what it calls them. Clones know together.
 #[derive(Clone, Debug, Default)]
@@ -80,9 +81,18 @@ impl Context {
     /// # Errors
     ///
     /// When a flag cannot be understood.
-    pub(crate) fn ask_servers(&self, sources: &SourceArgs) -> Result<Offers, Failure> {
+    pub(crate) fn ask_servers(
+        &self,
+        sources: &SourceArgs,
+        working: &Working,
+    ) -> Result<Offers, Failure> {
         let (servers, mut offers) = self.skill_servers(sources)?;
+        if !servers.is_empty() {
+            let names = servers.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ");
+            working.set(&format!("asking for the skills of {names}"));
+        }
         let answers = fetch::lists(&servers);
+        working.set(LOOKING);
         for (server, answer) in servers.iter().zip(answers) {
             match answer {
                 Ok(listed) => offers.take(&server.name, listed),

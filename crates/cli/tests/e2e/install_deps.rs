@@ -4,6 +4,7 @@
 //! and bring a program, as the real ones would. Downloads come from a server on the loopback.
 
 mod downloads;
+mod waiting;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -82,6 +82,43 @@ fn ctrl_c_ends_the_command_and_what_it_made_is_shown() {
 }
 
 #[test]
+fn ctrl_c_again_leaves_at_once() {
+    let env = with_skill();
+    let mut terminal = start(&env, &["--", "trap '' TERM; echo ready; while :; do sleep 1; done"]);
+    terminal.wait_for("ready");
+    terminal.wait_for("demo: trap '' TERM; echo ready;");
+    terminal.write("\u{3}");
+    terminal.wait_for("Ctrl-C again leaves");
+    terminal.write("\u{3}");
+    let (code, _, seen) = terminal.finish();
+    assert_eq!(code, 130, "{seen}");
+    assert!(!seen.contains("cancelled"), "it was not waited for: {seen}");
+}
+
+#[test]
+fn a_sign_of_life_comes_where_only_the_answer_goes_elsewhere() {
+    let env = with_skill();
+    let mut command = env.command("/usr/bin/setsid");
+    command.args(["--ctty", "--wait", "/bin/sh", "-c", r#"exec "$0" "$@" >result.txt"#]);
+    command.arg(env.binary()).args(["exec", "demo", "--session", "one", "--skills-dir", "skills"]);
+    command.args(["--", "printf err >&2; sleep 1.2; echo >&2; sleep 1.5; echo out"]);
+    let mut terminal = Terminal::start(command, 80);
+    terminal.wait_for("Ctrl-C ends it");
+    assert_snapshot!(seen(&env, terminal), @"
+    err
+    exit 0 · [TIME] · sandbox (full) · session one
+    code 0
+    ");
+    let result = std::fs::read_to_string(env.project().join("result.txt"));
+    assert_eq!(result.expect("it is there"), "out\n");
+    let mut terminal = start(&env, &["--json", "--", "sleep 2; echo out"]);
+    terminal.wait_for("demo: sleep 2; echo out · ");
+    let (code, _, seen) = terminal.finish();
+    assert_eq!(code, 0, "{seen}");
+    assert!(seen.starts_with('{') && !seen.contains("Ctrl-C"), "{seen}");
+}
+
+#[test]
 fn what_a_program_writes_cannot_drive_the_terminal_or_hide_what_metier_says() {
     let env = with_skill();
     let command = r"printf '\033[31mred\n\033]0;title\007\033[6n\033[2J\033[?1049h\033[8m'

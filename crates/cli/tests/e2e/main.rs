@@ -36,6 +36,7 @@ mod mcp;
 mod mcp_install;
 mod new_skill;
 mod progress;
+mod pull;
 mod readme;
 mod reference;
 mod reference_defects;

@@ -47,7 +47,7 @@ fn a_server_that_takes_its_time_is_waited_for_with_a_line() {
     server.reply("/mcp", Reply::status(404).delay(SLOW));
     let env = environment().with_variable("TERM", "xterm-256color");
     let flag = format!("--mcp={}", server.url("/mcp"));
-    comes_and_goes(&env, &["skills", "list", &flag], "looking for skills");
+    comes_and_goes(&env, &["skills", "list", &flag], "asking for the skills of ");
     let settings = format!("[mcp.servers.far]\nurl = \"{}\"\n", server.url("/mcp"));
     env.write("home/.metier/config.toml", settings);
     comes_and_goes(&env, &["mcp", "servers"], "asking servers for their tools");

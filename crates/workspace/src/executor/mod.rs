@@ -21,7 +21,9 @@ use crate::proxy::{AllowList, ParseError, Refusal};
 use crate::request::Confinement;
 use crate::spans;
 
-pub use container::{ContainerError, ContainerExecutor, ContainerSettings, Pull};
+pub use container::{
+    ContainerError, ContainerExecutor, ContainerSettings, Preparing, Pull, Teller,
+};
 pub use custom::{CustomCommand, CustomExecutor, CustomOutcome, CustomRun, CustomWatch};
 pub use local::LocalExecutor;
 
@@ -47,6 +49,15 @@ impl Executor {
             Self::Local(LocalExecutor::Host) => "host",
             Self::Container(_) => "container",
             Self::Custom(custom) => custom.name(),
+        }
+    }
+
+    /// The same, with somebody who is told what has to be done before a command can run.
+    #[must_use]
+    pub fn telling(self, teller: Teller) -> Self {
+        match self {
+            Self::Container(containers) => Self::Container(containers.telling(teller)),
+            other => other,
         }
     }
 

@@ -81,6 +81,7 @@ fn add_tool(
             .hint(format!("look at `mcp.servers.{server}.deny` in the configuration")));
     }
     let store = context.sessions()?;
+    let working = context.output.working(&format!("asking {server} for its tools"));
     let (definition, decision) = block_on(async {
         let definition = servers.tool(&server, &tool).await;
         servers.close().await;
@@ -91,6 +92,7 @@ fn add_tool(
         let decision = store.decide(wanted.agent.as_deref(), rule).await?;
         Ok((definition, decision))
     })?;
+    drop(working);
     if wanted.json {
         context.output.json(&described(&decision));
     } else {

@@ -2,15 +2,18 @@
 //! standard input as it is.
 
 use std::io::{self, BufRead, ErrorKind, IsTerminal};
+use std::sync::Arc;
 use std::thread;
 
 use tokio::runtime::Runtime;
+use tokio::sync::Notify;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::editor::Editor;
 use crate::commands::turn::names::Names;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::output::Output;
 
 /// What a person is asked with.
@@ -84,11 +87,14 @@ impl Lines {
 impl Plain {
     async fn next(&mut self) -> Result<Line, Failure> {
         self.ask(PROMPT);
+        let pressed = Arc::new(Notify::new());
+        let pressing = Arc::clone(&pressed);
+        let _listener = interrupt::listen(move || pressing.notify_one());
         let mut message = String::new();
         loop {
             let line = tokio::select! {
                 line = self.lines.recv() => line,
-                _ = tokio::signal::ctrl_c() => {
+                () = pressed.notified() => {
                     self.ask("\n");
                     return Ok(Line::Interrupted);
                 }

@@ -84,6 +84,8 @@ impl<'a> Chat<'a> {
             self.agent.model.name(),
             self.arguments.details,
         ));
+        let executor = self.agent.runner.executor.clone();
+        self.agent.runner.executor = executor.telling(progress.teller());
         let result = self.turn(message, &progress);
         progress.end();
         self.skills.save();

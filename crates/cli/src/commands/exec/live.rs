@@ -9,10 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use metier_sandbox::Stream;
-use metier_workspace::executor;
+use metier_workspace::executor::{self, Teller};
 
 use crate::context::Context;
-use crate::output::{Abilities, ERASE, Screen, Ticker, frame, style, styled};
+use crate::output::{Abilities, ERASE, Output, Screen, Ticker, line, plain, room, style, styled};
+use crate::runs::preparing_words;
 
 /// How long a command is silent before there is a sign of life.
 const SILENCE: Duration = Duration::from_secs(1);
@@ -41,6 +42,12 @@ struct View {
     moves: bool,
     /// Whether metier has no lines of its own.
     is_quiet: bool,
+    /// Whose command it is, and which.
+    doing: String,
+    /// What has to be done first.
+    instead: Option<String>,
+    /// Knows how wide the terminal is.
+    window: Output,
     started: Instant,
     silent_since: Instant,
     /// Whether the sign of life is there.
@@ -56,7 +63,7 @@ struct Before {
 
 impl Live {
     /// Gets ready for a command to begin.
-    pub(super) fn begin(context: &Context) -> Self {
+    pub(super) fn begin(context: &Context, doing: &str) -> Self {
         let output = &context.output;
         let moves = context.environment.variable("TERM").is_some_and(|it| it != "dumb");
         let screen = |is_terminal: bool, colors: bool| {
@@ -70,11 +77,14 @@ impl Live {
             is_colored: output.is_error_colored(),
             moves,
             is_quiet: output.is_quiet(),
+            doing: plain(doing),
+            instead: None,
+            window: *output,
             started: Instant::now(),
             silent_since: Instant::now(),
             is_status_shown: false,
         };
-        let has_status = moves && view.is_shared() && !view.is_quiet;
+        let has_status = moves && view.error.is_some() && !view.is_quiet;
         let view = Arc::new(Mutex::new(view));
         let ticking = Arc::clone(&view);
         let ticker = has_status.then(|| Ticker::start(move || lock(&ticking).show_status()));
@@ -85,6 +95,12 @@ impl Live {
     pub(super) fn taker(&self) -> executor::Live {
         let view = Arc::clone(&self.view);
         Box::new(move |stream, bytes| lock(&view).take(stream, bytes))
+    }
+
+    /// What is told what has to be done before the command.
+    pub(super) fn teller(&self) -> Teller {
+        let view = Arc::clone(&self.view);
+        Arc::new(move |preparing| lock(&view).instead = preparing_words(preparing))
     }
 
     /// Leaves the terminal as metier's own lines need it: at the beginning of a line, in its own
@@ -108,6 +124,9 @@ impl View {
     }
 
     fn is_at_start(&self) -> bool {
+        if !self.is_shared() {
+            return [&self.output, &self.error].into_iter().flatten().all(Screen::is_at_start);
+        }
         let last = if self.last == Stream::Output { &self.output } else { &self.error };
         last.as_ref().is_none_or(Screen::is_at_start)
     }
@@ -174,8 +193,8 @@ impl View {
         if !self.is_at_start() || self.silent_since.elapsed() < SILENCE {
             return;
         }
-        let elapsed = self.started.elapsed();
-        let text = format!("{} {} s · Ctrl-C ends it", frame(elapsed), elapsed.as_secs());
+        let text = self.instead.as_ref().unwrap_or(&self.doing);
+        let text = line(text, self.started.elapsed(), room(self.window.error_width()));
         let text = if self.is_colored { styled(style::DIM, text) } else { text };
         write(Stream::Error, format!("{ERASE}{text}").as_bytes());
         self.is_status_shown = true;

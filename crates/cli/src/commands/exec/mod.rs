@@ -5,7 +5,7 @@ mod report;
 mod request;
 
 use metier_sandbox::Cancel;
-use metier_workspace::{Manner, RunOrder, RunOutput, Workspace};
+use metier_workspace::{Manner, RunOrder, RunOutput, Runner, Workspace};
 use serde::Serialize;
 
 use self::live::Live;
@@ -14,6 +14,7 @@ use crate::args::ExecArgs;
 use crate::context::Context;
 use crate::failure::{FAILED, FailedRun, Failure, INTERRUPTED, OK};
 use crate::grants::settings_key;
+use crate::interrupt;
 use crate::runs::{PATIENCE, block_on, key_of, new_session};
 
 /// The exit code after a timeout, as `timeout` has it.
@@ -64,15 +65,20 @@ pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure
     let state = context.environment.state();
     let failed = FailedRun { skill: entry.name.as_str(), key: settings_key(entry), state: &state };
     let cancel = Cancel::new().map_err(|error| Failure::of_system(&error))?;
-    let live = (!arguments.json).then(|| Live::begin(context));
-    let taker = live.as_ref().map_or_else(|| Box::new(|_, _: &[u8]| {}) as _, Live::taker);
+    let live = Live::begin(context, &format!("{}: {}", order.request.skill, order.request.command));
+    let taker = if arguments.json { Box::new(|_, _: &[u8]| {}) as _ } else { live.taker() };
+    let runner = Runner { executor: runner.executor.telling(live.teller()), ..runner };
+    // Ctrl-C ends the command, and what it made so far is still collected.
+    let stopping = cancel.clone();
+    let listener = interrupt::listen(move || stopping.cancel());
     let result = block_on(async {
-        stop_on_interrupt(cancel.clone());
-        runner.run(order, taker, cancel).await.map_err(|error| failed.failure(&error))
+        runner.run(order, taker, cancel.clone()).await.map_err(|error| {
+            // Whatever it was that could not go on.
+            if cancel.is_cancelled() { Failure::interrupted() } else { failed.failure(&error) }
+        })
     });
-    if let Some(live) = live {
-        live.end();
-    }
+    live.end();
+    drop(listener);
     let output = result?;
     if arguments.json {
         context.output.json(&Answer { session: &session, output: &output });
@@ -85,15 +91,6 @@ pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure
     // The run is over and told; `metier gc` says what is wrong with workspaces.
     let _removed = runner.workspaces.remove_unused_daily(context.workspace_ttl(), PATIENCE);
     Ok(exit_code(&output))
-}
-
-/// Ctrl-C ends the command, and what it made so far is still collected.
-pub(super) fn stop_on_interrupt(cancel: Cancel) {
-    tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            cancel.cancel();
-        }
-    });
 }
 
 fn exit_code(output: &RunOutput) -> u8 {

@@ -37,12 +37,13 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
         context.report(&skills.snapshot().problems);
     }
     let message = said(&arguments.task, &Names::of(&skills.snapshot()))?;
-    let agent = context.agent(&arguments.agent, Arc::clone(&skills), Asking::AtTerminal)?;
+    let mut agent = context.agent(&arguments.agent, Arc::clone(&skills), Asking::AtTerminal)?;
     // What runs left behind whose metier was killed.
     metier_sandbox::remove_leftovers();
     let started = Instant::now();
     let progress = Arc::new(Progress::begin(context, agent.model.name(), arguments.agent.details));
-    let watcher = if arguments.json { as_json(context) } else { progress.watcher() };
+    agent.runner.executor = agent.runner.executor.telling(progress.teller());
+    let watcher = if arguments.json { as_json(context, &progress) } else { progress.watcher() };
     let result = block_on(async {
         tell_what_stays(context, &arguments.agent, &agent, &key).await?;
         let ask = Ask { message, files: &files };
@@ -114,9 +115,10 @@ fn said(task: &str, names: &Names) -> Result<Message, Failure> {
 }
 
 /// Prints every event as it is kept.
-fn as_json(context: &Context) -> Watcher {
-    let output = context.output;
+fn as_json(context: &Context, progress: &Arc<Progress>) -> Watcher {
+    let (output, progress) = (context.output, Arc::clone(progress));
     Arc::new(move |step| {
+        progress.wait(step);
         if let Step::Appended(event) = step {
             output.json_line(event);
         }

@@ -19,6 +19,7 @@ use crate::sessions::session_key;
 pub(super) fn remove(context: &Context, name: &str, json: bool) -> Result<u8, Failure> {
     let (key, mine) = (session_key(name)?, context.workspace_key(name)?);
     let workspaces = context.workspaces()?;
+    let working = context.output.working(&format!("removing {name}"));
     let in_use = |error: std::io::Error| {
         Failure::new(format!("the workspace of `{name}` cannot be removed: {error}"))
             .hint("wait until the command that uses it has ended")
@@ -47,6 +48,7 @@ pub(super) fn remove(context: &Context, name: &str, json: bool) -> Result<u8, Fa
         };
         Ok((kept.len(), was_there))
     })?;
+    drop(working);
     if !was_there && !had_workspace && kept == 0 {
         return Err(none_named(name).into());
     }

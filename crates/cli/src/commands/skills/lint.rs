@@ -1,5 +1,6 @@
 //! `metier skills lint`.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::ops::Range;
@@ -94,6 +95,7 @@ pub(super) fn run(context: &Context, sources: &SourceArgs, wanted: &Wanted) -> R
     let (files, problems) = files_to_lint(context, sources, &wanted.paths, &working)?;
     if wanted.fix {
         for file in &files {
+            working.set(&format!("mending {}", file.display()));
             mend(context, file)?;
         }
     }
@@ -279,7 +281,8 @@ fn print_human(context: &Context, skills: &[Linted], findings: &[Finding], level
             text.push_str("\n\n");
         }
     }
-    for finding in findings.iter().filter(|it| !skills.iter().any(|skill| skill.file == it.path)) {
+    let shown: HashSet<&Path> = skills.iter().map(|skill| skill.file.as_path()).collect();
+    for finding in findings.iter().filter(|it| !shown.contains(it.path.as_path())) {
         let severity = styled(crate::output::severity_style(finding.severity), finding.severity);
         let place = plain(&finding.path.display().to_string());
         text.push_str(&format!(

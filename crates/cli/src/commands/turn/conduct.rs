@@ -1,17 +1,17 @@
 //! A turn from its beginning to its end, the same for `run` and `chat`.
 
 use metier_agent::agent::Watcher;
-use metier_agent::{Agent, Dispatch, LoadRequest, Outcome, Stopper, Task, prompt, stop};
+use metier_agent::{Agent, Dispatch, LoadRequest, Outcome, Task, prompt, stop};
 use metier_session::{Opening, SessionKey};
 use metier_workspace::SessionKey as WorkspaceKey;
 use serde::Serialize;
-use tokio::task::JoinHandle;
 
 use super::attach::{self, Attached};
 use super::message::{Called, Message};
 use crate::args::AgentArgs;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::output::style;
 use crate::sessions;
 
@@ -43,7 +43,8 @@ pub(in crate::commands) async fn conduct(
     })?;
     let attachments = attach::upload(ask.files, &workspace)?;
     let (stopper, stop) = stop();
-    let interrupt = stop_on_interrupt(stopper);
+    // Ctrl-C ends the turn; the session keeps what happened.
+    let listener = interrupt::listen(move || stopper.stop());
     let outcome = match dispatched(agent, &ask.message) {
         Some(dispatch) => {
             let dispatch = Dispatch { attachments, ..dispatch };
@@ -57,7 +58,7 @@ pub(in crate::commands) async fn conduct(
             agent.run(key, task, watcher, &stop).await
         }
     };
-    interrupt.abort();
+    drop(listener);
     Ok((outcome?, place))
 }
 
@@ -73,15 +74,6 @@ fn dispatched(agent: &Agent, message: &Message) -> Option<Dispatch> {
         tool: dispatch.tool.clone(),
         arguments: rest.clone(),
         ..Dispatch::default()
-    })
-}
-
-/// Ctrl-C ends the turn; the session keeps what happened.
-fn stop_on_interrupt(stopper: Stopper) -> JoinHandle<()> {
-    tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            stopper.stop();
-        }
     })
 }
 

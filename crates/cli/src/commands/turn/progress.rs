@@ -10,12 +10,14 @@ use metier_agent::{Progress as Step, agent};
 use metier_agent::{dispatch, fence};
 use metier_session::content::{AssistantMessage, Call};
 use metier_session::{Content, Event};
+use metier_workspace::executor::Teller;
 use serde_json::Value;
 
 use super::calls::{Line, coded, commanded, decided, details, doing, happened};
 use super::speech::{Left, Speech};
 use crate::context::Context;
 use crate::output::{Output, Status, plain_block, style, styled};
+use crate::runs::preparing_words;
 
 /// Shows what happens.
 #[derive(Debug)]
@@ -68,6 +70,26 @@ impl Progress {
         Arc::new(move |step: &agent::Progress<'_>| this.show(step))
     }
 
+    /// What is told what has to be done before a command can run.
+    pub(in crate::commands) fn teller(self: &Arc<Self>) -> Teller {
+        let this = Arc::clone(self);
+        Arc::new(move |preparing| this.status.instead(preparing_words(preparing)))
+    }
+
+    /// Says what is going on, and nothing else.
+    pub(in crate::commands) fn wait(&self, step: &Step<'_>) {
+        match step {
+            Step::Connecting => self.status.set("asking servers for their tools"),
+            Step::Asking => {
+                let doing = if self.known().is_summary { "summarises" } else { "asking" };
+                self.status.set(&format!("{doing} {}", self.model));
+            }
+            Step::Reasoning(_) => self.status.follow(&format!("{} thinks", self.model)),
+            Step::Started(call) => self.status.set(&doing(call)),
+            _ => {}
+        }
+    }
+
     /// Whether an answer has been shown as it came.
     pub(in crate::commands) fn is_live(&self) -> bool {
         self.known().speech.is_some()
@@ -81,19 +103,12 @@ impl Progress {
     }
 
     fn show(&self, step: &Step<'_>) {
+        self.wait(step);
         match step {
             Step::Summarising => self.known().is_summary = true,
-            Step::Asking => {
-                let mut known = self.known();
-                known.speech.iter_mut().for_each(Speech::begin);
-                let doing = if known.is_summary { "summarises" } else { "asking" };
-                drop(known);
-                self.status.set(&format!("{doing} {}", self.model));
-            }
-            Step::Reasoning(_) => self.status.follow(&format!("{} thinks", self.model)),
+            Step::Asking => self.known().speech.iter_mut().for_each(Speech::begin),
             Step::Text(piece) => self.said(piece),
             Step::Started(call) => {
-                self.status.set(&doing(call));
                 self.known().calls.insert(call.id.clone(), (*call).clone());
             }
             Step::Retrying(cause) => {

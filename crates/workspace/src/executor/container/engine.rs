@@ -12,12 +12,13 @@ use bollard::query_parameters::{
     ListContainersOptionsBuilder, RemoveContainerOptionsBuilder, StatsOptionsBuilder, TopOptions,
 };
 use bollard::{API_DEFAULT_VERSION, ClientVersion, Docker};
-use futures_util::{StreamExt, TryStreamExt};
+use futures_util::{StreamExt, TryStreamExt, future};
 use tokio::net::UnixStream;
 use tokio::time::{sleep, timeout};
 
 use super::error::{ContainerError, while_it};
 use super::image::{Image, check_name};
+use super::pull::{Fetching, Told};
 use super::run::Pull;
 
 /// How long an engine may take to answer, in seconds.
@@ -106,7 +107,12 @@ impl Engine {
     }
 
     /// An image, fetched if that is wanted.
-    pub(super) async fn image(&self, name: &str, pull: Pull) -> Result<Image, ContainerError> {
+    pub(super) async fn image(
+        &self,
+        name: &str,
+        pull: Pull,
+        told: &Told,
+    ) -> Result<Image, ContainerError> {
         check_name(name)?;
         let mut found = self.docker.inspect_image(name).await;
         if is_missing(&found) {
@@ -114,7 +120,7 @@ impl Engine {
                 let address = self.nature.address.clone();
                 return Err(ContainerError::NoImage { image: name.to_owned(), address });
             }
-            self.fetch(name).await?;
+            self.fetch(name, told).await?;
             found = self.docker.inspect_image(name).await;
         }
         let image = found.map_err(while_it("find the image"))?;
@@ -129,13 +135,18 @@ impl Engine {
         })
     }
 
-    async fn fetch(&self, name: &str) -> Result<(), ContainerError> {
+    async fn fetch(&self, name: &str, told: &Told) -> Result<(), ContainerError> {
         let last = name.rsplit('/').next().unwrap_or_default();
         // Without a tag all of them would be fetched.
         let tag = if last.contains([':', '@']) { "" } else { "latest" };
         let options = CreateImageOptionsBuilder::default().from_image(name).tag(tag).build();
         let fetching = self.docker.create_image(Some(options), None, None);
-        let fetched = fetching.try_for_each(|_| async { Ok(()) }).await;
+        let mut progress = Fetching::begin(name, told);
+        let fetched = fetching.try_for_each(|step| {
+            progress.take(&step);
+            future::ok(())
+        });
+        let fetched = fetched.await;
         fetched.map_err(|source| ContainerError::Pull {
             image: name.to_owned(),
             source: Box::new(source),

@@ -17,9 +17,11 @@ mod hold;
 mod image;
 mod leftovers;
 mod outside;
+mod pull;
 mod ready;
 mod recipe;
 mod run;
 
 pub use error::ContainerError;
+pub use pull::{Preparing, Teller};
 pub use run::{ContainerExecutor, ContainerSettings, Pull};

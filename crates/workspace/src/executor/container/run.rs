@@ -11,6 +11,7 @@ use super::command::{Command, Place, cancelled};
 use super::engine::{Engine, Nature};
 use super::error::ContainerError;
 use super::hold::{Hold, LENT, give_back, lend, make_lent, tidy};
+use super::pull::{Teller, Told};
 use super::ready::ready;
 use super::recipe::Recipe;
 use crate::executor::{ExecuteError, Executed, Execution, Network, VIEW, Watch};
@@ -30,6 +31,7 @@ pub struct ContainerExecutor {
     nature: Arc<OnceLock<Nature>>,
     /// Whether what others left running was looked for.
     pub(super) has_tidied: Arc<AtomicBool>,
+    told: Told,
 }
 
 /// Which containers commands are run in.
@@ -56,7 +58,15 @@ pub enum Pull {
 impl ContainerExecutor {
     /// Runs commands in containers as the settings say. Nobody is asked before the first run.
     pub fn new(settings: ContainerSettings) -> Self {
-        Self { settings, nature: Arc::default(), has_tidied: Arc::default() }
+        let (nature, has_tidied) = (Arc::default(), Arc::default());
+        Self { settings, nature, has_tidied, told: Told::default() }
+    }
+
+    /// The same, with somebody who is told what has to be done before a command can run.
+    #[must_use]
+    pub fn telling(mut self, teller: Teller) -> Self {
+        self.told = Told(Some(teller));
+        self
     }
 
     pub(super) async fn engine(&self) -> Result<Engine, ContainerError> {
@@ -78,10 +88,18 @@ impl ContainerExecutor {
         check_directory(execution)?;
         let workspace = &execution.workspace;
         let ContainerSettings { image: image_name, pull, .. } = &self.settings;
-        let engine = self.engine().await?;
-        let (image, ()) =
-            tokio::join!(engine.image(image_name, *pull), self.end_abandoned(&engine, workspace));
-        let image = image?;
+        let found = async {
+            let engine = self.engine().await?;
+            let (image, ()) = tokio::join!(
+                engine.image(image_name, *pull, &self.told),
+                self.end_abandoned(&engine, workspace)
+            );
+            Ok::<_, ContainerError>((engine, image?))
+        };
+        let (engine, image) = tokio::select! {
+            found = found => found?,
+            () = cancelled(&watch.cancel) => return Err(ContainerError::Cancelled.into()),
+        };
         let mut hold = tokio::select! {
             hold = Hold::take(workspace.root(), execution.limits.wall) => hold?,
             () = cancelled(&watch.cancel) => return Err(ContainerError::Cancelled.into()),

@@ -3,9 +3,10 @@
 //! A package manager is run as the person would run it, unconfined and with the settings that are its
 //! own, but in a folder of metier's: several read files of the folder they are started in.
 
+use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
-use std::io::{Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,12 +20,11 @@ use metier_skill::install::{
 use metier_skill::library::{Entry, Missing};
 
 use super::show;
-use crate::commands::exec::stop_on_interrupt;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::grants::settings_key;
-use crate::output::{Output, plain, style, styled};
-use crate::runs::block_on;
+use crate::interrupt;
+use crate::output::{Measured, Output, plain, style, styled};
 
 /// How long one command, or one download, may take.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
@@ -32,6 +32,8 @@ const PATIENCE: Duration = Duration::from_secs(15 * 60);
 const MAX_BYTES: u64 = 256 << 20;
 /// Bytes of a line that are shown.
 const MAX_LINE: usize = 4096;
+/// Lines that are shown of a package manager that failed, where nothing was shown before.
+const MAX_LAST_LINES: usize = 20;
 /// In front of lines that a package manager wrote.
 const BAR: &str = "│ ";
 
@@ -150,21 +152,22 @@ impl Installer<'_> {
                 ..Limits::default()
             },
         };
-        let program = command.arguments[0].clone();
+        let program = Path::new(&command.arguments[0]).file_name().unwrap_or_default();
+        let program = program.to_string_lossy();
         let cancel = Cancel::new().map_err(|error| Failure::of_system(&error))?;
-        let outcome = block_on(async move {
-            stop_on_interrupt(cancel.clone());
-            let running = move || {
-                let mut relay = Relay { output, lines: [Vec::new(), Vec::new()] };
-                let outcome = metier_sandbox::run(&job, &[], &mut relay, &cancel);
-                relay.end();
-                outcome
-            };
-            let outcome = tokio::task::spawn_blocking(running).await;
-            let outcome = outcome.map_err(|error| Failure::of(&error))?;
-            outcome.map_err(|error| Failure::brief(&error))
-        })?;
-        judge(&program, &outcome)
+        let stopping = cancel.clone();
+        let working = output.working(&format!("running {program}"));
+        let listener = interrupt::listen(move || stopping.cancel());
+        let mut relay = Relay { output, lines: [Vec::new(), Vec::new()], last: VecDeque::new() };
+        let outcome = metier_sandbox::run(&job, &[], &mut relay, &cancel);
+        relay.end();
+        drop((listener, working));
+        let outcome = outcome.map_err(|error| Failure::brief(&error))?;
+        judge(&program, &outcome).inspect_err(|_| {
+            if !outcome.cancelled {
+                relay.insist();
+            }
+        })
     }
 
     fn variables(&self, offer: &Offer, command: &Command) -> Vec<(OsString, OsString)> {
@@ -197,17 +200,17 @@ impl Installer<'_> {
             ..ClientOptions::STANDARD
         };
         let client = Client::new(&options)?;
-        let unwritten = |error| {
+        let unwritten = |error: io::Error| {
             let folder = self.folder();
             Failure::new(format!("cannot keep a download in `{}`: {error}", folder.display()))
                 .hint("set METIER_HOME to a folder that you can write to")
+                .unless_full(&error)
         };
         let mut file: File = tempfile::tempfile_in(self.folder()).map_err(unwritten)?;
         let request = DownloadRequest { url: &plan.url, etag: None, last_modified: None };
         let working = output.working("downloading");
-        let download = client.download_blocking(&request, &mut file);
-        drop(working);
-        let download = download?;
+        let mut measured = Measured::new(&mut file, &working, "downloading");
+        let download = client.download_blocking(&request, &mut measured)?;
         let Download::Fetched(fetched) = download else {
             return Err(Failure::new("the server says that nothing changed, but there is no copy")
                 .hint("try again; else the server does not answer as it should"));
@@ -223,13 +226,13 @@ impl Installer<'_> {
             Some(_) => {}
             None => output.say(&format!("its sha256 is {}", fetched.sha256)),
         }
+        working.set("unpacking");
         file.seek(SeekFrom::Start(0)).map_err(unwritten)?;
         Ok(place(file, plan)?)
     }
 }
 
-fn judge(program: &str, outcome: &Outcome) -> Result<(), Failure> {
-    let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
+fn judge(name: &str, outcome: &Outcome) -> Result<(), Failure> {
     if outcome.cancelled {
         return Err(Failure::interrupted());
     }
@@ -255,6 +258,7 @@ fn make_folder(folder: &Path) -> Result<(), Failure> {
     DirBuilder::new().recursive(true).mode(0o755).create(folder).map_err(|error| {
         Failure::new(format!("cannot make `{}`: {error}", folder.display()))
             .hint("set METIER_HOME to a folder that you can write to")
+            .unless_full(&error)
     })
 }
 
@@ -262,6 +266,8 @@ fn make_folder(folder: &Path) -> Result<(), Failure> {
 struct Relay {
     output: Output,
     lines: [Vec<u8>; 2],
+    /// The last lines, where nobody wants to see them unless it fails.
+    last: VecDeque<String>,
 }
 
 impl Observer for Relay {
@@ -283,8 +289,18 @@ impl Relay {
         let line = std::mem::take(&mut self.lines[place]);
         if !line.is_empty() {
             let line = plain(&String::from_utf8_lossy(&line));
-            self.output.say(&styled(style::DIM, format!("{BAR}{line}")));
+            let line = styled(style::DIM, format!("{BAR}{line}"));
+            self.output.say(&line);
+            if self.output.is_quiet() {
+                self.last.truncate(MAX_LAST_LINES - 1);
+                self.last.push_front(line);
+            }
         }
+    }
+
+    /// Says what was not said before, since it explains why it failed.
+    fn insist(&self) {
+        self.last.iter().rev().for_each(|line| self.output.insist(line));
     }
 
     fn end(&mut self) {

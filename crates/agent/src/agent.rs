@@ -16,6 +16,7 @@ use crate::foreign::ForeignServers;
 use crate::host::Host;
 use crate::library::Library;
 use crate::prompt::PromptSettings;
+use crate::shelf::DEFAULT_AGENT;
 use crate::texts::{StagedTexts, TextError, TextMemory};
 use crate::tools::{Restriction, Tool, ToolError};
 use crate::turn::{Ending, TurnLimits};
@@ -133,7 +134,7 @@ impl Agent {
         runner: Runner,
     ) -> Self {
         Self {
-            name: "default".to_owned(),
+            name: DEFAULT_AGENT.to_owned(),
             model,
             library,
             sessions,

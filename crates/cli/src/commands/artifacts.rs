@@ -10,7 +10,7 @@ use metier_workspace::artifact::{
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 
-use super::read::Shown;
+use super::shown::Shown;
 use crate::args::{ArtifactsArgs, ArtifactsCommand};
 use crate::context::Context;
 use crate::failure::{Failure, OK};

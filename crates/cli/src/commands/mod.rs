@@ -17,6 +17,7 @@ mod run;
 mod sessions;
 mod setup;
 mod shell;
+mod shown;
 mod skills;
 mod trust;
 mod turn;

@@ -1,7 +1,7 @@
 //! `metier read`.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, StdoutLock, Write};
+use std::io::{self, Read};
 use std::ops::RangeInclusive;
 
 use metier_skill::files;
@@ -9,10 +9,10 @@ use metier_workspace::artifact::{ArtifactRef, ArtifactStore};
 use metier_workspace::path::{Inside, Meaning, resolve};
 use tokio::io::AsyncReadExt;
 
+use super::shown::Shown;
 use crate::args::ReadArgs;
 use crate::context::Context;
 use crate::failure::{Failure, OK};
-use crate::output::plain_block;
 use crate::runs::{block_on, key_of, owner_of};
 
 /// Bytes that are written at a time.
@@ -109,61 +109,5 @@ fn print(mut content: impl Read, lines: Option<RangeInclusive<usize>>) -> io::Re
         if !shown.take(&chunk[..count]) {
             return Ok(OK);
         }
-    }
-}
-
-/// Bytes on their way to standard output. What is looked at before it is trusted must not drive the terminal, so
-/// that gets text, line by line; a pipe gets what there is.
-pub(super) struct Shown {
-    stdout: StdoutLock<'static>,
-    is_terminal: bool,
-    /// The lines that are wanted, where lines matter.
-    lines: Option<RangeInclusive<usize>>,
-    /// How many lines were complete.
-    count: usize,
-    /// What has come of the next one.
-    line: Vec<u8>,
-}
-
-impl Shown {
-    /// Nothing was written yet.
-    pub(super) fn new(lines: Option<RangeInclusive<usize>>) -> Self {
-        let stdout = io::stdout().lock();
-        let is_terminal = stdout.is_terminal();
-        let lines = lines.or_else(|| is_terminal.then_some(1..=usize::MAX));
-        Self { stdout, is_terminal, lines, count: 0, line: Vec::new() }
-    }
-
-    /// Writes the next bytes; says whether more are wanted. A reader that has seen enough is no error.
-    pub(super) fn take(&mut self, bytes: &[u8]) -> bool {
-        let Some(last) = self.lines.as_ref().map(|lines| *lines.end()) else {
-            return self.stdout.write_all(bytes).is_ok();
-        };
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.line.extend_from_slice(piece);
-            if piece.ends_with(b"\n") && !self.write_line() {
-                return false;
-            }
-        }
-        self.count < last
-    }
-
-    /// Writes what is left when nothing more comes.
-    pub(super) fn end(mut self) {
-        if !self.line.is_empty() {
-            self.write_line();
-        }
-    }
-
-    fn write_line(&mut self) -> bool {
-        self.count += 1;
-        let mut line = std::mem::take(&mut self.line);
-        if !self.lines.as_ref().is_some_and(|lines| lines.contains(&self.count)) {
-            return true;
-        }
-        if self.is_terminal {
-            line = plain_block(&String::from_utf8_lossy(&line)).into_bytes();
-        }
-        self.stdout.write_all(&line).is_ok()
     }
 }

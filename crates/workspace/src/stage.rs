@@ -90,7 +90,7 @@ impl Tree {
 #[non_exhaustive]
 pub enum StageError {
     /// Its digest is none.
-    #[error("the digest of `{tree}`, {digest:?}, is not made of letters and digits")]
+    #[error("the digest `{}` of `{tree}` is not made of letters and digits", digest.escape_debug())]
     Digest {
         /// The tree.
         tree: String,

@@ -22,7 +22,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::mcp;
 use crate::output::{Output, style};
-use crate::sheet::Sheet;
+use crate::sheet;
 
 /// How entries are known that hold for this run of the program; a number follows.
 const YES_TO: &str = "yes-to";
@@ -123,17 +123,17 @@ impl Approver for Overseer {
     }
 
     async fn ask(&self, question: &Question) -> Option<Decision> {
-        let sheet = Sheet::of(question)?;
+        let sheet = question.shown().ok()?;
         let may_keep = sheet.may_keep;
         match self.asking {
             Asking::Never => return None,
             Asking::AtClient => {
                 // What cannot be told from another question could be taken for it.
                 let Some(digest) = question.digest() else { return Some(Decision::Deny) };
-                let text = sheet.in_words();
+                let text = sheet.to_string();
                 return person::ask(person::Form { text, may_keep, digest }).await;
             }
-            Asking::AtTerminal => sheet.print(self.context.output),
+            Asking::AtTerminal => sheet::print(&sheet, self.context.output),
         }
         let is_unwanted = Arc::new(AtomicBool::new(false));
         // Whoever stops waiting takes no answer away from whoever reads next.

@@ -116,6 +116,9 @@ pub trait Approver: fmt::Debug + Send + Sync {
     async fn policy(&self, agent: &str, skills: &Snapshot) -> Result<Policy, String>;
 
     /// Asks a person. None if there is nobody who can answer.
+    ///
+    /// What is in the question was written by a model or a server, escape sequences and all: a person is shown
+    /// [`Question::shown`], never a field as it is.
     async fn ask(&self, question: &Question) -> Option<Decision>;
 
     /// Keeps commands that were allowed for good.
@@ -152,7 +155,7 @@ pub trait Approver: fmt::Debug + Send + Sync {
     async fn used(&self, ids: &[&str], command: &str) -> Result<bool, String>;
 }
 
-/// What a person is asked.
+/// What a person is asked, as it would be done. [`Question::shown`] is for the eye.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum Question {
     /// Whether a command may run on the host.

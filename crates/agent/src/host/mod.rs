@@ -7,6 +7,7 @@ mod events;
 mod facts;
 mod gate;
 mod owners;
+mod sheet;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -24,6 +25,7 @@ pub use decisions::{rule_of, rule_of_tool, take_decisions, take_tool_decisions};
 pub(crate) use events::{Answered, DENIED};
 pub use facts::Machine;
 pub(crate) use gate::{Gate, Permit, Wanted};
+pub use sheet::Sheet;
 
 use crate::agent::Agent;
 

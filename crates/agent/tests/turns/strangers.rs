@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use libtest_mimic::Failed;
 use metier_agent::agent::unwatched;
-use metier_agent::host::CommandQuestion;
+use metier_agent::host::{CommandQuestion, Question};
 use metier_agent::texts::TextMemory;
 use metier_agent::tools::{Restriction, ToolSet};
 use metier_agent::visit::{Visit, Visits};
@@ -31,6 +31,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("strangers::an_empty_list_of_commands_allows_none", nothing_allowed),
     ("strangers::what_a_skill_asks_of_the_sandbox_narrows_its_runs", asked),
     ("strangers::no_value_of_a_variable_is_printed_for_debugging", variables),
+    ("strangers::a_question_is_shown_without_anything_that_hides", questions),
 ];
 
 /// Where nothing can confine programs.
@@ -207,23 +208,55 @@ fn variables() -> Result<(), Failed> {
     };
     let settings = RunSettings { variables: vec![token()], ..RunSettings::default() };
     let request = RunRequest { env: [token()].into(), ..RunRequest::default() };
-    let question = CommandQuestion {
-        agent: "default".to_owned(),
-        tool: "skill_run".to_owned(),
-        command: "true".to_owned(),
-        reason: "nobody allowed it".to_owned(),
-        plan: None,
-        shell: None,
-        directory: "/".to_owned(),
-        variables: vec![token()],
-        stdin: None,
-        is_talked_to: false,
-        offer: None,
-    };
+    let question = CommandQuestion { variables: vec![token()], ..question("true") };
     let all: [&dyn std::fmt::Debug; 5] = [&program, &walked, &settings, &request, &question];
     for it in all {
         let text = format!("{it:?}");
         assert!(text.contains("TOKEN") && !text.contains("very-secret"), "{text}");
     }
+    Ok(())
+}
+
+fn question(command: &str) -> CommandQuestion {
+    CommandQuestion {
+        agent: "default".to_owned(),
+        tool: "skill_run".to_owned(),
+        command: command.to_owned(),
+        reason: "nobody allowed it".to_owned(),
+        plan: None,
+        shell: None,
+        directory: "/".to_owned(),
+        variables: Vec::new(),
+        stdin: None,
+        is_talked_to: false,
+        offer: None,
+    }
+}
+
+fn questions() -> Result<(), Failed> {
+    let command = "rm -rf ~ #\u{1b}[2K\rls\u{202e}";
+    let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345".to_owned();
+    let asked = CommandQuestion {
+        directory: "/srv/\u{1b}[8m".to_owned(),
+        variables: vec![("GITHUB_TOKEN".to_owned(), token.clone())],
+        stdin: Some("\u{200b}y\n".to_owned()),
+        reason: "\u{7}".to_owned(),
+        ..question(command)
+    };
+    let sheet = Question::Command(Box::new(asked)).shown()?;
+    insta::assert_snapshot!(sheet.to_string(), @r"
+    may `skill_run` run this on your machine?
+    run: rm -rf ~ #\u{1b}[2K\u{d}ls\u{202e}
+    in: /srv/\u{1b}[8m
+    with: GITHUB_TOKEN=****
+    reads: \u{200b}y
+    reads: 
+    note: a shell reads it anew: what it does cannot be told in advance
+    note: what looks like a secret is masked here, and not when it runs
+    note: characters that cannot be seen are written as \u{…}
+    why: \u{7}
+    ");
+    let long = Question::Command(Box::new(question(&"x".repeat(100_000))));
+    assert!(long.shown().is_err());
     Ok(())
 }

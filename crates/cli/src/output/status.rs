@@ -36,8 +36,8 @@ pub(crate) fn line(text: &str, elapsed: Duration, room: usize) -> String {
 
 /// Takes the line away before the program ends, unless somebody is just writing it.
 pub(crate) fn forget_line() {
-    let current = CURRENT.try_lock().ok().and_then(|current| current.clone());
-    if let Some(mut line) = current.as_ref().and_then(|line| line.try_lock().ok()) {
+    let lines = LINES.try_lock().map(|lines| lines.clone()).unwrap_or_default();
+    for mut line in lines.iter().filter_map(|line| line.try_lock().ok()) {
         line.erase();
     }
 }
@@ -45,8 +45,8 @@ pub(crate) fn forget_line() {
 /// What takes less is not worth a line that comes and goes.
 const HARDLY_ANY_TIME: Duration = Duration::from_millis(400);
 
-/// The line there is: a terminal has room for one.
-static CURRENT: Mutex<Option<Arc<Mutex<Line>>>> = Mutex::new(None);
+/// The lines there are: what goes on, and what goes on within it. A terminal has room for the last one.
+static LINES: Mutex<Vec<Arc<Mutex<Line>>>> = Mutex::new(Vec::new());
 
 thread_local! {
     /// Whether this thread is saying something above the line.
@@ -55,14 +55,19 @@ thread_local! {
 
 /// Writes something with the line out of the way; it comes back by itself.
 pub(super) fn aside<T>(write: impl FnOnce() -> T) -> T {
-    let current = if IS_ABOVE.get() { None } else { lock(&CURRENT).clone() };
-    let Some(line) = current else { return write() };
-    let mut line = lock(&line);
-    line.erase();
-    write()
+    if IS_ABOVE.get() {
+        return write();
+    }
+    let lines = lock(&LINES).clone();
+    let mut held: Vec<_> = lines.iter().map(|line| lock(line)).collect();
+    held.iter_mut().for_each(|line| line.erase());
+    IS_ABOVE.set(true);
+    let written = write();
+    IS_ABOVE.set(false);
+    written
 }
 
-/// The line. Where there is no terminal that can erase one, or another line, it is never shown.
+/// The line. Where there is no terminal that can erase one it is never shown, and not while there is one within it.
 #[derive(Debug)]
 pub(crate) struct Status {
     line: Arc<Mutex<Line>>,
@@ -125,9 +130,11 @@ impl Status {
         let line = Arc::new(Mutex::new(line));
         let is_wanted =
             output.terminal.can_erase && io::stderr().is_terminal() && !output.is_quiet();
-        let is_first = is_wanted && take(&line);
+        if is_wanted {
+            lock(&LINES).push(Arc::clone(&line));
+        }
         let ticking = Arc::clone(&line);
-        let ticker = is_first.then(|| Ticker::start(move || lock(&ticking).show()));
+        let ticker = is_wanted.then(|| Ticker::start(move || show(&ticking)));
         Self { line, ticker }
     }
 
@@ -154,11 +161,7 @@ impl Status {
 
     /// Says something above the line.
     pub(crate) fn above(&self, say: impl FnOnce()) {
-        let mut line = lock(&self.line);
-        line.erase();
-        IS_ABOVE.set(true);
-        say();
-        IS_ABOVE.set(false);
+        aside(say);
     }
 
     /// Takes the line away until there is something to say again.
@@ -174,10 +177,7 @@ impl Status {
             ticker.stop();
         }
         lock(&self.line).erase();
-        let mut current = lock(&CURRENT);
-        if current.as_ref().is_some_and(|line| Arc::ptr_eq(line, &self.line)) {
-            *current = None;
-        }
+        lock(&LINES).retain(|line| !Arc::ptr_eq(line, &self.line));
     }
 }
 
@@ -187,14 +187,13 @@ impl Drop for Status {
     }
 }
 
-/// Makes a line the one there is, unless there is another.
-fn take(line: &Arc<Mutex<Line>>) -> bool {
-    let mut current = lock(&CURRENT);
-    let is_free = current.is_none();
-    if is_free {
-        *current = Some(Arc::clone(line));
+/// Shows a line, unless there is one within it.
+fn show(line: &Arc<Mutex<Line>>) {
+    // Held meanwhile, so that none begins.
+    let lines = lock(&LINES);
+    if lines.last().is_some_and(|last| Arc::ptr_eq(last, line)) {
+        lock(line).show();
     }
-    is_free
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

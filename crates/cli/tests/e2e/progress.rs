@@ -42,6 +42,12 @@ fn a_slow_download_is_told_and_then_forgotten() {
 }
 
 #[test]
+fn what_goes_on_within_something_is_told_as_long_as_it_does() {
+    let (env, _server) = with_slow_root();
+    comes_and_goes(&env, &["bench", "token-report"], "fetching http://127.0.0.1");
+}
+
+#[test]
 fn a_server_that_takes_its_time_is_waited_for_with_a_line() {
     let server = Server::start();
     server.reply("/mcp", Reply::status(404).delay(SLOW));

@@ -37,7 +37,10 @@ fn what_a_project_may_not_switch_on_is_said_not_to_be_taken() {
         run(&env, "config show").stderr
     };
     let on = "agent.code_execution = true\n";
-    assert_snapshot!(told("", on), @"warning: [PROJECT]/.metier/config.toml:1:1: `agent.code_execution` is not taken from a project, which may only switch it off [M090]");
+    assert_snapshot!(told("", on), @"
+    warning: [PROJECT]/.metier/config.toml:1:1: `agent.code_execution` is not taken from a project, which may only switch it off [M090]
+      hint: such a configuration can narrow what is allowed, never widen it
+    ");
     // What is so anyway takes nothing.
     assert_eq!(told(on, on), "");
     assert_eq!(told("", "skills.enabled = true\n"), "");

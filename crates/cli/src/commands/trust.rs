@@ -143,7 +143,8 @@ fn revoke(
     } else if was_trusted {
         context.output.print(&format!("no longer trusted: {}", plain(&root)));
     } else {
-        context.output.say(&format!("{} was not trusted", plain(&root)));
+        return Err(Failure::new(format!("`{root}` was not trusted"))
+            .hint("`metier trust --list` shows what is"));
     }
     Ok(if was_trusted { OK } else { FAILED })
 }

@@ -98,7 +98,8 @@ fn trust_is_given_listed_and_taken_back() {
     ----- stdout
 
     ----- stderr
-    [PROJECT] was not trusted
+    error: `[PROJECT]` was not trusted
+    hint: `metier trust --list` shows what is
     ");
 }
 

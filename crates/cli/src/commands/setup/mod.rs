@@ -73,7 +73,13 @@ impl Setup {
         }
         if let Some((old, origins)) = context.settings.values.get(WORKSPACE) {
             let place = origins.last().map(ToString::to_string).unwrap_or_default();
-            context.output.say(&format!("{WORKSPACE} is {old} ({})", plain(&place)));
+            let text = format!("{WORKSPACE} is {old} ({})", plain(&place));
+            // Whoever is asked sees what about.
+            if arguments.yes {
+                context.output.say(&text)
+            } else {
+                context.output.insist(&text)
+            }
             self.agree(arguments, "Change it?")?;
         }
         let path = self.make_workspace(&path)?;

@@ -99,8 +99,10 @@ pub(in crate::commands) fn print(context: &Context, done: &Done<'_>, outcome: &O
     if out.is_quiet() {
         why_without_answer(context, outcome);
     }
-    if let Some(hint) = hint(&outcome.ending) {
-        out.note(style::DIM, "hint: ", hint);
+    match hint(&outcome.ending) {
+        Some(hint) if out.is_quiet() => out.row(style::DIM, "hint: ", hint),
+        Some(hint) => out.note(style::DIM, "hint: ", hint),
+        None => {}
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use metier_sandbox::Level;
 use metier_sandbox::doctor::{self, Place, Report, Verdict};
 use metier_session::SessionStore;
 use metier_skill::library::TrustStore;
@@ -114,6 +115,9 @@ pub(super) fn examine(context: &Context, json: bool) -> Result<u8, Failure> {
         context.output.json(&machine_readable(&report));
     } else {
         context.output.print(&page(&report));
+        for hint in hints(&report) {
+            context.output.note(style::HEADING, "hint: ", &hint);
+        }
     }
     // What could not be tried is no success either.
     let kept = report.trials.iter().all(|trial| trial.verdict == Verdict::Kept);
@@ -156,10 +160,38 @@ fn page(report: &Report) -> String {
     text
 }
 
+/// What to do about what is missing; nothing where all that matters is there.
+fn hints(report: &Report) -> Vec<String> {
+    let is_full = report.level == Some(Level::Full);
+    let missing = report.offers.iter().filter(|offer| offer.found.is_err());
+    // With namespaces nobody needs Landlock.
+    let missing = missing.filter(|offer| !(is_full && offer.name == "landlock"));
+    let told = missing.filter_map(|offer| Some(format!("{}: {}", offer.name, remedy(offer.name)?)));
+    let instead = "`--executor container` confines commands in a container of Docker or Podman";
+    told.chain(report.level.is_none().then(|| instead.to_owned())).collect()
+}
+
+/// What to do about an offer that is missing.
+fn remedy(offer: &str) -> Option<&'static str> {
+    Some(match offer {
+        "namespaces" => {
+            "`sysctl kernel.apparmor_restrict_unprivileged_userns` and `sysctl user.max_user_namespaces` \
+             show whether this system forbids them; in a container, allow them there, or run metier outside of it"
+        }
+        "landlock" => "it comes with Linux 6.12, unless it is switched off when the system starts",
+        "control groups" => {
+            "let a service manager give you one (systemd: `Delegate=yes`); limits of each process hold meanwhile"
+        }
+        _ => return None,
+    })
+}
+
 fn machine_readable(report: &Report) -> serde_json::Value {
     let offers = report.offers.iter().map(|offer| match &offer.found {
         Ok(found) => json!({ "name": offer.name, "available": true, "detail": found }),
-        Err(why) => json!({ "name": offer.name, "available": false, "detail": why }),
+        Err(why) => json!({
+            "name": offer.name, "available": false, "detail": why, "remedy": remedy(offer.name)
+        }),
     });
     let trials = report.trials.iter().map(|trial| match &trial.verdict {
         Verdict::Kept => json!({ "promise": trial.promise, "kept": true }),
@@ -172,4 +204,35 @@ fn machine_readable(report: &Report) -> serde_json::Value {
         "offers": offers.collect::<Vec<_>>(),
         "trials": trials.collect::<Vec<_>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use metier_sandbox::doctor::Offer;
+
+    use super::*;
+
+    fn told(level: Option<Level>, missing: &[&'static str]) -> String {
+        let names = ["kernel", "namespaces", "landlock", "control groups"];
+        let offers = names.map(|name| Offer {
+            name,
+            found: if missing.contains(&name) { Err("no".into()) } else { Ok("yes".into()) },
+        });
+        let report =
+            Report { offers: offers.into(), level, not_promised: Vec::new(), trials: Vec::new() };
+        hints(&report).join("\n")
+    }
+
+    #[test]
+    fn the_doctor_says_what_to_do_about_what_is_missing() {
+        assert_eq!(told(Some(Level::Full), &[]), "");
+        assert_eq!(told(Some(Level::Full), &["landlock"]), "");
+        insta::assert_snapshot!(told(Some(Level::Landlock), &["namespaces"]), @"namespaces: `sysctl kernel.apparmor_restrict_unprivileged_userns` and `sysctl user.max_user_namespaces` show whether this system forbids them; in a container, allow them there, or run metier outside of it");
+        insta::assert_snapshot!(told(None, &["namespaces", "landlock", "control groups"]), @"
+        namespaces: `sysctl kernel.apparmor_restrict_unprivileged_userns` and `sysctl user.max_user_namespaces` show whether this system forbids them; in a container, allow them there, or run metier outside of it
+        landlock: it comes with Linux 6.12, unless it is switched off when the system starts
+        control groups: let a service manager give you one (systemd: `Delegate=yes`); limits of each process hold meanwhile
+        `--executor container` confines commands in a container of Docker or Podman
+        ");
+    }
 }

@@ -16,6 +16,9 @@ fn a_new_skill_is_clean() {
     ");
     assert_snapshot!(compact(&run(&env, "skills lint my-skill --strict")), @"0 |  | 1 skill: 0 errors, 0 warnings, 0 notes");
     assert_snapshot!(compact(&run(&env, "validate my-skill")), @"0 | Valid skill: my-skill |");
+    // What others may do with it is for its author to say.
+    let text = std::fs::read_to_string(env.project().join("my-skill/SKILL.md")).unwrap();
+    assert!(!text.contains("license"), "{text}");
     let arguments = [
         "skills",
         "new",

@@ -64,7 +64,7 @@ fn skill_file(name: &str, description: &str) -> String {
     // JSON strings are YAML strings: whatever the text has in it, it stays one value.
     let description = json!(metier_skill::catalog::one_line(description));
     format!(
-        "---\nname: {name}\ndescription: {description}\nlicense: MIT OR Apache-2.0\nmetadata:\n  metier:\n    \
+        "---\nname: {name}\ndescription: {description}\nmetadata:\n  metier:\n    \
          requires:\n      bins: [sh]\n---\n\n# {name}\n\nSay what to do, step by step, as you would to a \
          colleague who is new to it.\n\n## Quick start\n\n```sh\nsh scripts/hello.sh world\n```\n\n## More\n\n\
          Read [details](references/details.md) when the quick start is not enough.\n"

@@ -142,8 +142,8 @@ pub fn read_tree(name: &str, folder: &Path, digests: &DigestCache) -> Result<Tre
     let say =
         |error: &dyn fmt::Display| LibraryError::new(format!("`{name}` cannot be read: {error}"));
     let listed = files::list(folder).map_err(|error| match error.source() {
-        Some(why) => say(&format_args!("{error}: {why}")),
-        None => say(&error),
+        Some(why) => LibraryError::new(format!("the skill `{name}`: {error}: {why}")),
+        None => LibraryError::new(format!("the skill `{name}`: {error}")),
     })?;
     let known = files::digest_of(&listed, digests).map_err(|error| say(&error))?;
     let entries = listed.entries.iter().map(|file| {

@@ -106,7 +106,8 @@ impl<'a> Archive<'a> {
             return Ok((self.folder(record.sha256), None));
         }
         let Reach::Network(working) = reach else {
-            return Err(self.refused(&Failure::new("it was not fetched yet")));
+            let failure = Failure::new("it was not fetched yet");
+            return Err(self.refused(&failure.hint("`metier skills list` fetches it")));
         };
         match self.fetch(record.as_ref(), working) {
             Ok(folder) => Ok((folder, None)),
@@ -171,8 +172,9 @@ impl<'a> Archive<'a> {
                     .hint("try again; else the server does not answer as it should"))
             }
             (Download::Fetched(fetched), _) => {
-                let digest = Digest::from_hex(&fetched.sha256)
-                    .ok_or_else(|| Failure::new("the download has no digest that can be read"))?;
+                let digest = Digest::from_hex(&fetched.sha256).ok_or_else(|| {
+                    Failure::new("the download has no digest that can be read").hint("try again")
+                })?;
                 let folder = self.unpack(file, digest)?;
                 self.remember(&Record {
                     address: shown(self.address),
@@ -190,12 +192,15 @@ impl<'a> Archive<'a> {
     }
 
     fn unpack_file(&self, path: &Path) -> Result<PathBuf, Failure> {
-        let unread =
-            |error| Failure::new(format!("cannot read the archive `{}`: {error}", path.display()));
+        let unread = |error| {
+            Failure::new(format!("cannot read the archive `{}`: {error}", path.display()))
+                .hint("make it readable for you")
+        };
         let mut file = File::open(path).map_err(unread)?;
         let limit = Limits::STANDARD.max_archive_bytes;
         if file.metadata().map_err(unread)?.len() > limit {
-            return Err(Failure::new(format!("the archive is larger than {limit} bytes"))
+            let limit = limit >> 20;
+            return Err(Failure::new(format!("the archive is larger than {limit} MiB"))
                 .hint("unpack it yourself, and name the folder"));
         }
         let mut bytes = Vec::new();

@@ -1,5 +1,6 @@
 //! What every command about skills needs: settings, roots, and the snapshot made of them.
 
+use std::error::Error as _;
 use std::path::PathBuf;
 
 use metier_agent::library::read_tree;
@@ -246,9 +247,11 @@ impl Context {
         match TrustStore::load(&file) {
             Ok(store) => (store, None),
             Err(error) => {
-                let message = format!("{}; nobody is trusted", Failure::of(&error));
+                let why = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+                let message = format!("cannot be used: {why}; until then no project is trusted");
                 let problem = Problem::new(Code::Untrusted, &file, message);
-                (TrustStore::default(), Some(problem))
+                let help = Failure::from(error).remedy().unwrap_or_default().to_owned();
+                (TrustStore::default(), Some(problem.help(help)))
             }
         }
     }

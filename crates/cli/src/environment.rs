@@ -23,6 +23,13 @@ pub(crate) fn words() -> Vec<OsString> {
     env::args_os().collect()
 }
 
+/// A variable that decides where metier keeps its things or what it does, and that is not text.
+pub(crate) fn unreadable() -> Option<String> {
+    let is_ours = |name: &str| name == "HOME" || name.starts_with("METIER_");
+    let mut names = env::vars_os().filter(|(_, value)| value.to_str().is_none());
+    names.find_map(|(name, _)| name.into_string().ok().filter(|name| is_ours(name)))
+}
+
 /// What the process was started with.
 #[derive(Clone, Debug)]
 pub(crate) struct Environment {
@@ -71,6 +78,11 @@ impl Environment {
             (None, Some(home)) => home.join(".metier"),
             (None, None) => PathBuf::from("/nonexistent/.metier"),
         }
+    }
+
+    /// The person's own settings.
+    pub(crate) fn settings_file(&self) -> PathBuf {
+        self.state().join("config.toml")
     }
 
     /// The folders of `PATH`.

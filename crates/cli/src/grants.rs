@@ -35,7 +35,7 @@ impl Context {
 pub(crate) fn asked_by(entry: &Entry) -> Result<Asked, Failure> {
     library::asked_by(entry).map_err(|error| {
         Failure::brief(&error)
-            .hint(format!("ask the author of `{}` to mend `sandbox.network`", entry.name))
+            .hint(format!("ask the author of `{}` to correct `sandbox.network`", entry.name))
     })
 }
 

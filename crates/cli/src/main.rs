@@ -52,10 +52,17 @@ fn main() -> ExitCode {
             return failure::FAILED.into();
         }
     };
+    if let Some(name) = environment::unreadable() {
+        let failure = Failure::usage(format!("the variable {name} is not text in UTF-8"));
+        output.failure(&failure.hint("set it to a value in UTF-8, or unset it"));
+        return failure::USAGE.into();
+    }
+    let settings = environment.settings_file();
     let tracing = Tracing::begin(&cli.command, &environment, output);
     let code = match tracing.trace(|| run(cli, environment, output)) {
         Ok(code) => code,
         Err(failure) => {
+            let failure = failure.naming(&settings);
             output.failure(&failure);
             failure.code()
         }

@@ -137,7 +137,8 @@ impl Context {
         // A setting for the other kind would do nothing, and somebody thinks that it holds.
         let refuse = |fields: &[&str], what: &str| {
             let mut set = fields.iter().filter(|it| self.settings.is_true(&setting(name, it)));
-            set.next().map_or(Ok(()), |it| Err(format!("`{it}` is of no use to {what}")))
+            set.next()
+                .map_or(Ok(()), |it| Err(format!("`{it}` is of no use to {what}; take it out")))
         };
         match (has_command, self.settings.text(&setting(name, "url"))) {
             (true, None) => {
@@ -149,7 +150,7 @@ impl Context {
                 refuse(&["args", "env", "cwd"], "a `url`")?;
                 self.mcp_address(name, url)
             }
-            (false, None) => Err("neither `command` nor `url` is set".to_owned()),
+            (false, None) => Err("neither `command` nor `url` is set; set one of them".to_owned()),
             (true, Some(_)) => {
                 Err("it has a `command` and a `url`; one of them must go".to_owned())
             }
@@ -317,7 +318,7 @@ fn setting(name: &str, field: &str) -> String {
 }
 
 fn unset(field: &str, variable: &str) -> String {
-    format!("`{field}` names the variable `{variable}`, which is not set")
+    format!("`{field}` names the variable `{variable}`, which is not set; set it, or name another")
 }
 
 fn is_variable(text: &str) -> bool {

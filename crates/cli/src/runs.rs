@@ -18,7 +18,7 @@ use metier_workspace::{RunSettings, Runner, SessionKey, Tree, Workspaces, way};
 
 use crate::args::ExecutorName;
 use crate::context::Context;
-use crate::failure::Failure;
+use crate::failure::{Failure, WHICH_SESSIONS};
 use crate::grants::{MEBIBYTE, asked_by, settings_key};
 use crate::output::{plain, size};
 
@@ -188,8 +188,7 @@ impl Context {
         let trees = names.iter().map(|name| {
             let entry = self.find(snapshot, name)?;
             if !entry.verdict.is_eligible() {
-                return Err(Failure::new(format!("`{name}` may not be used"))
-                    .hint(format!("`metier skills explain {name}` says why, and what to do")));
+                return Err(Failure::of_unusable(entry));
             }
             self.tree_of(entry, &digests)
         });
@@ -217,8 +216,7 @@ impl Context {
             return if key.generation > 0 || workspaces.exists(&key) {
                 Ok(key)
             } else {
-                Err(Failure::new(format!("there is no session `{session}`"))
-                    .hint("`metier run` and `metier exec` name the session they used"))
+                Err(Failure::new(format!("there is no session `{session}`")).hint(WHICH_SESSIONS))
             };
         }
         workspaces.latest(APP, USER).map_err(|error| self.state_failure(&error))?.ok_or_else(|| {

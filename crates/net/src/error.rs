@@ -22,7 +22,7 @@ pub enum NetError {
     #[error("the proxy is not a valid URL")]
     Proxy(#[source] reqwest::Error),
     /// The address is not one that is asked.
-    #[error("cannot ask `{url}`")]
+    #[error("the address `{url}` cannot be used")]
     Url {
         /// The address.
         url: String,

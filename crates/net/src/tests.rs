@@ -316,19 +316,19 @@ fn only_some_urls_are_asked() {
         writeln!(table, "{}", render(&ClientOptions::STANDARD, url)).unwrap();
     }
     insta::assert_snapshot!(table, @r"
-    cannot ask `file:///etc/passwd`
+    the address `file:///etc/passwd` cannot be used
       because: its scheme `file` is neither http nor https
-    cannot ask `ftp://example.org/a.zip`
+    the address `ftp://example.org/a.zip` cannot be used
       because: its scheme `ftp` is neither http nor https
-    cannot ask `skills.zip`
+    the address `skills.zip` cannot be used
       because: it is not a valid URL
-    cannot ask `http://`
+    the address `http://` cannot be used
       because: it is not a valid URL
-    cannot ask `…@example.org/a.zip`
+    the address `…@example.org/a.zip` cannot be used
       because: it contains a user name or password
-    cannot ask `…@example.org/a.zip`
+    the address `…@example.org/a.zip` cannot be used
       because: it contains a user name or password
-    cannot ask ``
+    the address `` cannot be used
       because: it is not a valid URL
     ");
 }

@@ -81,7 +81,8 @@ pub enum InputError {
     NoSkill(String),
     /// It is larger, or has more files, than an input may.
     #[error(
-        "input `{0}` has more than {MAX_FILES} files or {MAX_BYTES} bytes, or folders more than {MAX_DEPTH} deep"
+        "input `{0}` has more than {MAX_FILES} files or {gib} GiB, or folders more than {MAX_DEPTH} deep",
+        gib = MAX_BYTES >> 30
     )]
     TooLarge(String),
     /// The artifact cannot be had.

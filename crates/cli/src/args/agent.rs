@@ -43,7 +43,7 @@ pub(crate) struct AgentArgs {
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     /// Where commands run; on the host you are asked first
-    #[arg(long, value_name = "WHO")]
+    #[arg(long, value_name = "WHERE")]
     pub executor: Option<ExecutorName>,
     /// Which tools the model gets
     #[arg(long, value_name = "SET", help_heading = DETAILS, value_parser = ["full", "knowledge", "single", "files"])]
@@ -71,16 +71,17 @@ pub(crate) struct SessionsArgs {
     /// What to do.
     #[command(subcommand)]
     pub command: SessionsCommand,
-    /// Print JSON
-    #[arg(long, global = true)]
-    pub json: bool,
 }
 
 /// The commands of `metier sessions`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsCommand {
     /// List the sessions, the one used last first
-    List,
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Show what was said and done in a session
     Show {
         /// Id of the session
@@ -89,12 +90,18 @@ pub(crate) enum SessionsCommand {
         /// Show all that tools were asked and answered
         #[arg(long)]
         details: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Remove a session with its workspace and artifacts
     Rm {
         /// Id of the session
         #[arg(value_name = "ID")]
         session: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Print a whole session as lines of JSON
     Export {

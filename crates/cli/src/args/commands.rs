@@ -27,7 +27,7 @@ pub(crate) struct Cli {
     #[arg(long, short, global = true, help_heading = GLOBAL)]
     pub quiet: bool,
 
-    /// Use colour
+    /// Use colour; auto: on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = GLOBAL)]
     pub color: Color,
 }
@@ -61,6 +61,7 @@ pub(crate) enum Command {
     /// Print the <available_skills> block of some skills
     ToPrompt {
         /// Folders of skills, or their SKILL.md files
+        #[arg(value_name = "PATH")]
         paths: Vec<PathBuf>,
     },
     /// Allow the skills of a project, as its files are now
@@ -258,9 +259,10 @@ pub(crate) enum SkillsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Check skills for mistakes, and mend what is safe to mend
+    /// Check skills for mistakes, and fix what is safe to fix
     Lint {
-        /// Skills, SKILL.md files or folders of skills; without any, all skills
+        /// SKILL.md files, folders of skills, or folders with such folders; without any, all skills
+        #[arg(value_name = "PATH")]
         paths: Vec<PathBuf>,
         /// Judge by the letter of the format
         #[arg(long)]
@@ -326,7 +328,7 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["skill", "command", "cwd", "env", "inputs", "outputs", "save", "timeout"])]
     pub request: Option<PathBuf>,
     /// Where it runs; the host does not confine it
-    #[arg(long, value_name = "WHO")]
+    #[arg(long, value_name = "WHERE")]
     pub executor: Option<ExecutorName>,
     /// Run in the workspace of this session; else in a new one
     #[arg(long, value_name = "ID")]
@@ -405,16 +407,17 @@ pub(crate) struct ArtifactsArgs {
     /// Look in this session; else in the one used last
     #[arg(long, value_name = "ID", global = true)]
     pub session: Option<String>,
-    /// Print JSON
-    #[arg(long, global = true)]
-    pub json: bool,
 }
 
 /// The commands of `metier artifacts`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ArtifactsCommand {
     /// List the artifacts of a session, and those of all sessions
-    List,
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Print an artifact, or write it to a file
     Get {
         /// The artifact: NAME, or NAME@VERSION
@@ -427,11 +430,17 @@ pub(crate) enum ArtifactsCommand {
     Versions {
         /// Name of the artifact
         name: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Remove an artifact, or one version of it
     Rm {
         /// The artifact: NAME, or NAME@VERSION
         name: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 

@@ -51,7 +51,7 @@ pub(crate) struct InstallClientArgs {
     #[arg(long, value_name = "NAME", default_value = "metier", value_parser = server_name)]
     pub name: String,
     /// Print what would be written, and write nothing
-    #[arg(long)]
+    #[arg(long, alias = "dry-run")]
     pub print: bool,
     /// Agree to the change without being asked
     #[arg(long)]
@@ -66,7 +66,7 @@ pub(crate) struct InstallClientArgs {
     #[arg(long, value_name = "NAME", requires = "http", value_parser = variable)]
     pub token_env: Option<String>,
     /// Where the server runs commands
-    #[arg(long, value_name = "WHO", conflicts_with = "http")]
+    #[arg(long, value_name = "WHERE", conflicts_with = "http")]
     pub executor: Option<ExecutorName>,
 }
 
@@ -176,7 +176,7 @@ fn variable(text: &str) -> Result<String, &'static str> {
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     /// Where commands run; the host does not confine them
-    #[arg(long, value_name = "WHO")]
+    #[arg(long, value_name = "WHERE")]
     pub executor: Option<ExecutorName>,
     /// Work in this session; else in a new one
     #[arg(long, value_name = "ID")]

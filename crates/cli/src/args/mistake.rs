@@ -3,8 +3,8 @@
 use std::error::Error as _;
 use std::ffi::OsString;
 
-use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command, Error};
 
 use super::tree;
 use crate::failure::Failure;
@@ -14,22 +14,26 @@ pub(crate) fn mistake(error: &Error, words: &[OsString]) -> Option<Failure> {
     let of = |kind: ContextKind| texts(error.get(kind));
     let first = |kind: ContextKind| of(kind).into_iter().next();
     let argument = || first(ContextKind::InvalidArg).map(|it| format!("`{it}`"));
+    let (path, command) = command(words);
     let mut remedy = None;
     let message = match error.kind() {
         ErrorKind::InvalidSubcommand => {
-            remedy = meant(&of(ContextKind::SuggestedSubcommand));
-            format!("there is no command `{}`", first(ContextKind::InvalidSubcommand)?)
+            let name = first(ContextKind::InvalidSubcommand)?;
+            remedy = meant(&of(ContextKind::SuggestedSubcommand)).or_else(|| task(&name));
+            format!("there is no command `{name}`")
         }
         ErrorKind::MissingSubcommand => "a command is missing".to_owned(),
         ErrorKind::UnknownArgument => {
             let name = first(ContextKind::InvalidArg)?;
             remedy = meant(&of(ContextKind::SuggestedArg));
-            remedy =
-                remedy.or_else(|| first(ContextKind::Suggested).map(|it| it.replace('\'', "`")));
+            remedy = remedy.or_else(|| first(ContextKind::Suggested).map(|it| advice(&it)));
             if name.starts_with('-') {
                 format!("there is no option `{name}` here")
             } else {
-                format!("nothing is known of `{name}` here")
+                let takes_command = command.get_positionals().any(Arg::is_last_set);
+                let dashes = || format!("put `--` before the command: `{path} … -- {name}`");
+                remedy = remedy.or_else(|| takes_command.then(dashes));
+                format!("`{name}` is one argument too many")
             }
         }
         ErrorKind::MissingRequiredArgument => {
@@ -58,12 +62,23 @@ pub(crate) fn mistake(error: &Error, words: &[OsString]) -> Option<Failure> {
                 name => format!("{name} does not go together with {}", others.join(", ")),
             }
         }
+        ErrorKind::TooManyValues => {
+            let value = first(ContextKind::InvalidValue)?;
+            format!("{} does not take the value `{value}`", argument()?)
+        }
+        ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => {
+            format!("{} needs another number of values", argument()?)
+        }
+        ErrorKind::InvalidUtf8 => {
+            let bad = words.iter().find(|it| it.to_str().is_none())?.to_string_lossy();
+            format!("`{bad}` is not text in UTF-8")
+        }
         _ => return None,
     };
     let is_command =
         matches!(error.kind(), ErrorKind::InvalidSubcommand | ErrorKind::MissingSubcommand);
     let what = if is_command { "lists the commands" } else { "shows what it takes" };
-    let page = format!("`{} --help` {what}", command(words));
+    let page = format!("`{path} --help` {what}");
     let hint = match remedy {
         Some(question) if question.ends_with('?') => format!("{question} {page}"),
         Some(remedy) => format!("{remedy}; {page}"),
@@ -87,6 +102,21 @@ fn meant(names: &[String]) -> Option<String> {
     (!names.is_empty()).then(|| format!("did you mean {}?", names.join(" or ")))
 }
 
+/// What was meant by several words where a command is expected.
+fn task(words: &str) -> Option<String> {
+    let is_plain = !words.contains(['"', '\\', '$', '`', '!']);
+    let shown = if is_plain { words } else { "TASK" };
+    words.contains(' ').then(|| format!("`metier run \"{shown}\"` lets a model do it"))
+}
+
+/// What clap advises, in our words.
+fn advice(text: &str) -> String {
+    match text.strip_suffix("' exists").and_then(|it| it.strip_prefix('\'')) {
+        Some(line) => format!("write it after the command: `metier {line}`"),
+        None => text.replace('\'', "`"),
+    }
+}
+
 /// Names with the verb that they take.
 fn listed(names: &[String]) -> Option<String> {
     let quoted: Vec<String> = names.iter().map(|it| format!("`{it}`")).collect();
@@ -102,8 +132,8 @@ fn usage(error: &Error) -> Option<String> {
     Some(usage.lines().next()?.strip_prefix("Usage: ")?.to_owned())
 }
 
-/// The command that is meant, as far as it can be told.
-fn command(words: &[OsString]) -> String {
+/// The command that is meant, as far as it can be told, and what it takes.
+fn command(words: &[OsString]) -> (String, Command) {
     let mut command = tree();
     let mut path = command.get_name().to_owned();
     for word in words.iter().skip(1).take_while(|it| *it != "--").filter_map(|it| it.to_str()) {
@@ -112,7 +142,7 @@ fn command(words: &[OsString]) -> String {
             command = inner;
         }
     }
-    path
+    (path, command)
 }
 
 #[cfg(test)]
@@ -120,9 +150,12 @@ mod tests {
     use super::*;
 
     fn said(line: &str) -> String {
-        let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-        let error = tree().try_get_matches_from(&words).expect_err("it is wrong");
-        match mistake(&error, &words) {
+        of(&line.split(' ').map(OsString::from).collect::<Vec<_>>())
+    }
+
+    fn of(words: &[OsString]) -> String {
+        let error = tree().try_get_matches_from(words).expect_err("it is wrong");
+        match mistake(&error, words) {
             Some(failure) => {
                 format!("{failure}\n  {}", failure.remedy().unwrap_or_default())
             }
@@ -141,6 +174,9 @@ mod tests {
                 "metier skills list --al",
                 "metier --agent x chat",
                 "metier approvals check ls",
+                "metier exec csv-stats ls",
+                "metier skills info pdf docx",
+                "metier doctor --quiet=yes",
                 "metier skills info",
                 "metier exec",
                 "metier skills lint --format xml",
@@ -166,9 +202,15 @@ mod tests {
         there is no option `--al` here
           did you mean `--all`? `metier skills list --help` shows what it takes
         there is no option `--agent` here
-          `chat --agent` exists; `metier chat --help` shows what it takes
-        nothing is known of `ls` here
-          `metier approvals check --help` shows what it takes
+          write it after the command: `metier chat --agent`; `metier chat --help` shows what it takes
+        `ls` is one argument too many
+          put `--` before the command: `metier approvals check … -- ls`; `metier approvals check --help` shows what it takes
+        `ls` is one argument too many
+          put `--` before the command: `metier exec … -- ls`; `metier exec --help` shows what it takes
+        `docx` is one argument too many
+          `metier skills info --help` shows what it takes
+        `--quiet` does not take the value `yes`
+          `metier doctor --help` shows what it takes
         `<NAME>` is missing
           write `metier skills info <NAME>`; `metier skills info --help` shows what it takes
         `<SKILL>` and `<COMMAND>...` are missing
@@ -191,5 +233,28 @@ mod tests {
           it is one of auto, always, never; `metier doctor --help` shows what it takes
         "
         );
+    }
+
+    #[test]
+    fn a_task_without_a_command_is_taken_for_one() {
+        let said = |text: &str| of(&["metier".into(), text.into()]);
+        insta::assert_snapshot!(said("draw a chart"), @r#"
+        there is no command `draw a chart`
+          `metier run "draw a chart"` lets a model do it; `metier --help` lists the commands
+        "#);
+        insta::assert_snapshot!(said("what is $HOME?"), @r#"
+        there is no command `what is $HOME?`
+          `metier run "TASK"` lets a model do it; `metier --help` lists the commands
+        "#);
+    }
+
+    #[test]
+    fn an_argument_that_is_not_text_is_named() {
+        let name = std::os::unix::ffi::OsStringExt::from_vec(b"pd\xff".to_vec());
+        let words = ["metier".into(), "skills".into(), "info".into(), name];
+        insta::assert_snapshot!(of(&words), @"
+        `pd�` is not text in UTF-8
+          `metier skills info --help` shows what it takes
+        ");
     }
 }

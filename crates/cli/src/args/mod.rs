@@ -4,6 +4,7 @@ mod agent;
 mod approvals;
 mod bench;
 mod commands;
+mod examples;
 mod mcp;
 mod mistake;
 mod notes;
@@ -24,7 +25,7 @@ pub(crate) use mcp::{
     ClientName, HttpArgs, InstallClientArgs, McpArgs, McpCommand, Scope, ServeArgs,
 };
 pub(crate) use mistake::mistake;
-pub(crate) use notes::{Note, groups, note, overview};
+pub(crate) use notes::{Note, groups, note, overview, remark};
 pub(crate) use page::told_above;
 pub(crate) use setup::{InstallArgs, SetupArgs, agent_id};
 pub(crate) use shell::{CompleteArgs, ShellName};

@@ -5,6 +5,7 @@
 
 use clap::Command;
 
+use super::examples::{EXAMPLES, Examples, REMARKS};
 use crate::output::{style, styled};
 
 /// Commands of a command, in the order in which people meet them.
@@ -36,17 +37,17 @@ const GROUPS: [(&str, Groups); 2] = [
 ];
 
 /// What is told below the arguments of a command.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Note {
     /// The command, without `metier`.
     pub path: &'static str,
     /// Command lines, each with what it does if that is not plain.
-    pub examples: &'static [(&'static str, &'static str)],
+    pub examples: Examples,
     /// Exit codes with their meaning, where they are more than success and failure.
     pub codes: &'static [(&'static str, &'static str)],
 }
 
-/// The notes.
+/// The notes with exit codes, and those of the commands that people meet first. Plain examples are in `examples`.
 pub(crate) const NOTES: &[Note] = &[
     Note {
         path: "",
@@ -61,6 +62,7 @@ pub(crate) const NOTES: &[Note] = &[
             ("0", "success"),
             ("1", "it failed, or the answer is no"),
             ("2", "the command line or a setting was not understood"),
+            ("130", "stopped by Ctrl-C"),
         ],
     },
     Note {
@@ -85,7 +87,12 @@ pub(crate) const NOTES: &[Note] = &[
             ("metier chat --session monday", "go on with a session"),
             ("metier chat --model openai/gpt-5", "ask this model"),
         ],
-        codes: &[("0", "the conversation ended"), ("1", "a line failed that came from a pipe")],
+        codes: &[
+            ("0", "the conversation ended"),
+            ("1", "a line failed that came from a pipe"),
+            ("2", "the command line was not understood"),
+            ("130", "stopped by Ctrl-C; the session stays"),
+        ],
     },
     Note {
         path: "skills",
@@ -108,27 +115,24 @@ pub(crate) const NOTES: &[Note] = &[
     Note {
         path: "skills search",
         examples: &[("metier skills search \"plot sales by month\" --limit 3", "")],
-        codes: &[("0", "something was found"), ("1", "nothing was found")],
-    },
-    Note { path: "skills docs", examples: &[("metier skills docs csv-stats", "")], codes: &[] },
-    Note {
-        path: "skills catalog",
-        examples: &[("metier skills catalog --tokens 500", "within a budget")],
-        codes: &[],
+        codes: &[
+            ("0", "something was found"),
+            ("1", "nothing was found"),
+            ("2", "the command line was not understood"),
+        ],
     },
     Note {
         path: "skills lint",
         examples: &[
             ("metier skills lint", "all skills"),
-            ("metier skills lint ./my-skills --fix", "mend what is safe to mend"),
+            ("metier skills lint ./my-skills --fix", "fix what is safe to fix"),
             ("metier skills lint ./my-skills --format sarif", "for a code host"),
         ],
-        codes: &[("0", "no errors"), ("1", "an error was found")],
-    },
-    Note {
-        path: "skills new",
-        examples: &[("metier skills new tidy-notes --dir .agents/skills", "")],
-        codes: &[],
+        codes: &[
+            ("0", "no errors"),
+            ("1", "an error was found"),
+            ("2", "the command line was not understood"),
+        ],
     },
     Note {
         path: "skills install-deps",
@@ -150,8 +154,9 @@ pub(crate) const NOTES: &[Note] = &[
             ("metier exec csv-stats --executor container -- 'ls'", ""),
         ],
         codes: &[
-            ("N", "the exit code of the command"),
-            ("1", "also when it succeeded and its files could not be kept"),
+            ("N", "the exit code of the command, whatever it is"),
+            ("1", "also when metier could not run it, or could not keep its files"),
+            ("2", "also when the command line or the request was not understood"),
             ("124", "its time was up"),
             ("130", "stopped by Ctrl-C"),
         ],
@@ -163,7 +168,7 @@ pub(crate) const NOTES: &[Note] = &[
             ("metier trust --list", ""),
             ("metier trust --revoke", ""),
         ],
-        codes: &[],
+        codes: &[("0", "done"), ("1", "it failed, or there was no trust to take back")],
     },
     Note {
         path: "approvals",
@@ -177,27 +182,16 @@ pub(crate) const NOTES: &[Note] = &[
     Note {
         path: "approvals check",
         examples: &[("metier approvals check -- 'cd sub && make test'", "")],
-        codes: &[("0", "allowed"), ("3", "a person would be asked"), ("4", "refused")],
-    },
-    Note {
-        path: "read",
-        examples: &[
-            ("metier read skill://csv-stats/SKILL.md --lines 1-20", ""),
-            ("metier read artifact://out/summary.txt", ""),
+        codes: &[
+            ("0", "allowed"),
+            ("2", "the command line was not understood"),
+            ("3", "a person would be asked"),
+            ("4", "refused"),
         ],
-        codes: &[],
-    },
-    Note {
-        path: "artifacts",
-        examples: &[
-            ("metier artifacts list", ""),
-            ("metier artifacts get out/summary.txt -o summary.txt", ""),
-        ],
-        codes: &[],
     },
     Note {
         path: "doctor",
-        examples: &[],
+        examples: &[("metier doctor", ""), ("metier doctor --json", "for programs")],
         codes: &[("0", "every promise is kept"), ("1", "one is not, or was not tried")],
     },
     Note {
@@ -231,10 +225,10 @@ pub(crate) const NOTES: &[Note] = &[
         path: "completions",
         examples: &[
             ("source <(metier completions bash)", "Bash, in ~/.bashrc"),
-            ("source <(metier completions zsh)", "Zsh, in ~/.zshrc"),
+            ("source <(metier completions zsh)", "Zsh: .zshrc after compinit"),
             ("metier completions fish | source", "fish, in config.fish"),
             ("eval (metier completions elvish | slurp)", "Elvish, in rc.elv"),
-            ("metier completions powershell | Out-String | iex", "PowerShell"),
+            ("metier completions powershell | Out-String | iex", "PowerShell, in $PROFILE"),
         ],
         codes: &[],
     },
@@ -249,8 +243,17 @@ pub(crate) const NOTES: &[Note] = &[
 ];
 
 /// The note of a command.
-pub(crate) fn note(path: &str) -> Option<&'static Note> {
-    NOTES.iter().find(|note| note.path == path)
+pub(crate) fn note(path: &str) -> Option<Note> {
+    let full = NOTES.iter().find(|note| note.path == path).copied();
+    full.or_else(|| {
+        let (path, examples) = EXAMPLES.iter().find(|(of, _)| *of == path)?;
+        Some(Note { path, examples, codes: &[] })
+    })
+}
+
+/// A sentence that the page of a command ends with.
+pub(crate) fn remark(path: &str) -> Option<&'static str> {
+    REMARKS.iter().find(|(of, _)| *of == path).map(|(_, text)| *text)
 }
 
 /// The commands of a command that are shown, in groups.
@@ -271,25 +274,31 @@ pub(crate) fn groups(command: &Command) -> Vec<(&'static str, Vec<&Command>)> {
     groups
 }
 
-/// Whether the commands below one take the options that its page tells.
-pub(super) fn tells(bin_name: &str) -> bool {
-    matches!(bin_name, "metier skills" | "metier bench")
+/// What the options do for a command that only the page of the command above it tells; none if they do nothing.
+pub(super) fn told_above(path: &str) -> Option<&'static str> {
+    match path {
+        // It writes a folder, wherever skills are looked for.
+        "skills new" => None,
+        "mcp install" => Some("are written down for the agent"),
+        _ if path.starts_with("skills ") || path.starts_with("bench ") => {
+            Some("choose which skills are meant")
+        }
+        _ => None,
+    }
 }
 
 /// A command with its note, its commands in their order, and so all below it.
 pub(super) fn annotated(command: Command, path: &[&str]) -> Command {
     let path_text = path.join(" ");
-    let note = note(&path_text).map(text);
+    let parts = [note(&path_text).map(text), remark(&path_text).map(str::to_owned)];
+    let parts: Vec<String> = parts.into_iter().flatten().filter(|it| !it.is_empty()).collect();
     let names: Vec<&str> = groups_of(&path_text).iter().flat_map(|it| it.1).copied().collect();
     let command = command.mut_subcommands(|inner| {
         let name = inner.get_name().to_owned();
         let order = names.iter().position(|it| *it == name).unwrap_or(names.len());
         annotated(inner.display_order(order), &[path, &[name.as_str()]].concat())
     });
-    match note {
-        Some(note) => command.after_help(note),
-        None => command,
-    }
+    if parts.is_empty() { command } else { command.after_help(parts.join("\n\n")) }
 }
 
 /// The few lines for whoever types `metier` and nothing else.
@@ -303,7 +312,7 @@ pub(crate) fn overview() -> String {
 }
 
 /// A note as it is below the arguments.
-fn text(note: &Note) -> String {
+fn text(note: Note) -> String {
     let mut parts = Vec::new();
     if !note.examples.is_empty() {
         parts.push(listed("Examples:", note.examples, "# "));
@@ -361,10 +370,28 @@ mod tests {
                 assert!(command.find_subcommand(name).is_some(), "there is no `{path} {name}`");
             }
         }
-        for note in NOTES {
-            assert!(at(note.path).is_some(), "there is no `{}`", note.path);
-            assert_eq!(NOTES.iter().filter(|it| it.path == note.path).count(), 1, "{}", note.path);
+        let noted = || NOTES.iter().map(|it| it.path).chain(EXAMPLES.iter().map(|it| it.0));
+        for path in noted().chain(REMARKS.iter().map(|it| it.0)) {
+            assert!(at(path).is_some(), "there is no `{path}`");
+            assert!(noted().filter(|it| *it == path).count() <= 1, "`{path}` has two notes");
         }
+    }
+
+    #[test]
+    fn every_page_that_leads_to_no_other_has_an_example() {
+        fn without(command: &Command, path: &str, found: &mut Vec<String>) {
+            let shown = command.get_subcommands().filter(|it| !it.is_hide_set());
+            let inner: Vec<&Command> = shown.filter(|it| it.get_name() != "help").collect();
+            if inner.is_empty() && note(path).is_none_or(|it| it.examples.is_empty()) {
+                found.push(path.to_owned());
+            }
+            for command in inner {
+                without(command, format!("{path} {}", command.get_name()).trim_start(), found);
+            }
+        }
+        let mut found = Vec::new();
+        without(&tree(), "", &mut found);
+        assert!(found.is_empty(), "these have none: {found:#?}");
     }
 
     #[test]
@@ -376,10 +403,12 @@ mod tests {
 
     #[test]
     fn every_example_is_a_command_line_that_is_understood() {
-        for (example, _) in NOTES.iter().flat_map(|note| note.examples) {
+        let own = EXAMPLES.iter().flat_map(|(_, examples)| *examples);
+        for (example, _) in NOTES.iter().flat_map(|note| note.examples).chain(own) {
             // What is around it is the shell's.
             let line = example.find("metier").map(|at| &example[at..]).unwrap();
             let line = line.split(" | ").next().unwrap_or(line);
+            let line = line.split(" >").next().unwrap_or(line);
             let line =
                 if example.starts_with("metier") { line } else { line.trim_end_matches(')') };
             let line = if line.matches('\'').count() % 2 == 1 { example } else { line };

@@ -170,18 +170,21 @@ fn remarks(arg: &Arg) -> Vec<String> {
 
 /// A pointer to the options of the command above that are not told again.
 pub(crate) fn told_above(command: &Command) -> Option<String> {
-    let is_inherited = |arg: &&Arg| arg.is_global_set() && arg.is_hide_set();
+    let (program, path) = command.get_bin_name()?.split_once(' ')?;
+    let done = notes::told_above(path)?;
+    let is_inherited = |arg: &&Arg| {
+        // Trust in one project is never written down for another program.
+        let is_left_out = path == "mcp install" && arg.get_id() == "trust_project";
+        arg.is_global_set() && arg.is_hide_set() && !is_left_out
+    };
     let inherited: Vec<String> = command
         .get_arguments()
         .filter(is_inherited)
         .filter_map(|arg| Some(format!("--{}", arg.get_long()?)))
         .collect();
     let (last, others) = inherited.split_last()?;
-    let above = command.get_bin_name()?.rsplit_once(' ')?.0;
-    notes::tells(above).then(|| {
-        let others = others.join(", ");
-        format!("{others} and {last} choose which skills are meant: see `{above} --help`.")
-    })
+    let (above, others) = (path.split(' ').next()?, others.join(", "));
+    Some(format!("{others} and {last} {done}: see `{program} {above} --help`."))
 }
 
 fn shown(row: &Row, column: usize, width: usize) -> String {

@@ -28,13 +28,19 @@ pub(super) fn run(arguments: &ArtifactsArgs, context: &Context) -> Result<u8, Fa
     let key = named.map_or_else(|| context.session(None), Ok)?;
     let (store, owner) = (context.artifacts()?, owner_of(&key)?);
     let is_known = context.session(Some(&key.session)).map(|_| ());
-    let asked = Asked { context, store, owner, session: key.session, json: arguments.json };
+    let json = match arguments.command {
+        ArtifactsCommand::Get { .. } => false,
+        ArtifactsCommand::List { json }
+        | ArtifactsCommand::Versions { json, .. }
+        | ArtifactsCommand::Rm { json, .. } => json,
+    };
+    let asked = Asked { context, store, owner, session: key.session, json };
     block_on(async {
         match &arguments.command {
-            ArtifactsCommand::List => asked.list(is_known).await,
+            ArtifactsCommand::List { .. } => asked.list(is_known).await,
             ArtifactsCommand::Get { name, output } => asked.get(name, output.as_deref()).await,
-            ArtifactsCommand::Versions { name } => asked.versions(name).await,
-            ArtifactsCommand::Rm { name } => asked.remove(name).await,
+            ArtifactsCommand::Versions { name, .. } => asked.versions(name).await,
+            ArtifactsCommand::Rm { name, .. } => asked.remove(name).await,
         }
     })
 }
@@ -172,6 +178,12 @@ impl Asked<'_> {
     async fn remove(&self, name: &str) -> Result<u8, Failure> {
         let (key, version) = self.key(name)?;
         self.store.delete(&key, version).await?;
+        if self.json {
+            let name = name.strip_prefix("artifact://").unwrap_or(name);
+            let name = name.rsplit_once('@').map_or(name, |(name, _)| name);
+            self.context.output.json(&json!({ "name": name, "version": version }));
+            return Ok(OK);
+        }
         self.context.output.say(&format!("removed {}", plain(name)));
         Ok(OK)
     }

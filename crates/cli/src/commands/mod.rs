@@ -23,6 +23,9 @@ mod trust;
 mod turn;
 mod upkeep;
 
+#[cfg(test)]
+pub(crate) use turn::report::hint;
+
 use crate::args::{Command, ConfigCommand, LintFormat, SkillsArgs, SkillsCommand};
 use crate::context::Context;
 use crate::environment::Environment;

@@ -22,7 +22,9 @@ const CHUNK: usize = 64 << 10;
 pub(super) fn run(arguments: &ReadArgs, context: &Context) -> Result<u8, Failure> {
     let lines = arguments.lines.as_deref().map(range).transpose()?;
     let reference = &arguments.reference;
-    let unread = |error| Failure::new(format!("cannot read `{reference}`: {error}"));
+    let unread = |error| {
+        Failure::new(format!("cannot read `{reference}`: {error}")).hint("make it readable for you")
+    };
     if let Some(path) = reference.strip_prefix("workspace://") {
         return print(open_inside(arguments, context, path)?, lines).map_err(unread);
     }
@@ -42,7 +44,7 @@ fn open_inside(arguments: &ReadArgs, context: &Context, path: &str) -> Result<Fi
     let workspace = workspace.map_err(|error| context.state_failure(&error))?;
     let root = Inside::default();
     let place = resolve(path, Meaning { base: &root, run: &root })
-        .map_err(|error| Failure::usage(error.to_string()))?;
+        .map_err(|error| Failure::usage(format!("`{path}` cannot be read: {error}")))?;
     workspace.open_file(&place).map_err(|error| {
         let session = &key.session;
         Failure::new(format!("`{path}` of session `{session}` cannot be read: {error}"))
@@ -61,13 +63,14 @@ fn open_of_skill(arguments: &ReadArgs, context: &Context, path: &str) -> Result<
             .hint(format!("`metier skills info {name}` lists its files")));
     }
     let file = folder.join(inside);
-    File::open(&file)
-        .map_err(|error| Failure::new(format!("cannot read `{}`: {error}", file.display())))
+    File::open(&file).map_err(|error| {
+        Failure::new(format!("cannot read `{}`: {error}", file.display()))
+            .hint("make it readable for you")
+    })
 }
 
 fn load(arguments: &ReadArgs, context: &Context) -> Result<Vec<u8>, Failure> {
-    let reference = ArtifactRef::parse(&arguments.reference)
-        .map_err(|error| Failure::usage(error.to_string()))?;
+    let reference = ArtifactRef::parse(&arguments.reference).map_err(Failure::from)?;
     // Artifacts outlive the workspace of their session.
     let named = arguments.session.as_deref().map(key_of);
     let key = named.map_or_else(|| context.session(None), Ok)?;
@@ -79,20 +82,25 @@ fn load(arguments: &ReadArgs, context: &Context) -> Result<Vec<u8>, Failure> {
         let mut content = Vec::new();
         loaded.content.read_to_end(&mut content).await.map_err(|error| {
             Failure::new(format!("cannot read `{}`: {error}", arguments.reference))
+                .hint("check the state directory and its disk")
         })?;
         Ok(content)
     })
 }
 
-/// `A-B`, `A-` or `A`, from 1.
+/// `FROM-TO`, `FROM-` or `LINE`, from 1.
 fn range(text: &str) -> Result<RangeInclusive<usize>, Failure> {
     let refuse = || {
-        Failure::usage(format!("`--lines {text}` is not a range")).hint("write A-B, such as 1-20")
+        Failure::usage(format!("`--lines {text}` is not a range"))
+            .hint("write FROM-TO, such as 1-20")
     };
     let number = |text: &str| text.parse::<usize>().ok().filter(|&it| it > 0).ok_or_else(refuse);
     match text.split_once('-') {
         Some((first, "")) => Ok(number(first)?..=usize::MAX),
-        Some((first, last)) => Ok(number(first)?..=number(last)?),
+        Some((first, last)) => {
+            let lines = number(first)?..=number(last)?;
+            if lines.is_empty() { Err(refuse()) } else { Ok(lines) }
+        }
         None => Ok(number(text)?..=number(text)?),
     }
 }

@@ -53,7 +53,10 @@ fn describe(command: &Command, path: &str, text: &mut String) {
         let _infallible = write!(text, "\n{told}\n");
     }
     if let Some(note) = args::note(path.strip_prefix("metier").unwrap_or_default().trim_start()) {
-        add_note(note, text);
+        add_note(&note, text);
+    }
+    if let Some(remark) = args::remark(path.strip_prefix("metier ").unwrap_or_default()) {
+        let _infallible = write!(text, "\n{remark}\n");
     }
     for inner in args::groups(command).into_iter().flat_map(|(_, commands)| commands) {
         describe(inner, &format!("{path} {}", inner.get_name()), text);

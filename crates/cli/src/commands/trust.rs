@@ -37,6 +37,7 @@ fn project(path: Option<&Path>, context: &Context) -> Result<Project, Failure> {
     let folder = path.map_or_else(|| here.clone(), |path| here.join(path));
     let real = std::fs::canonicalize(&folder).map_err(|error| {
         Failure::usage(format!("cannot find the folder `{}`: {error}", folder.display()))
+            .hint("check the path")
     })?;
     // The working directory is named as the person sees it; so are its skills.
     let project = Project::of(if path.is_some() { &real } else { here });
@@ -117,7 +118,7 @@ fn revoke_remote(
     let revoked = store.revoke_remote(server, uri);
     store.save()?;
     if let Ok(server) = SkillName::new(server) {
-        context.remote_store().forget(&server, uri).map_err(|error| Failure::of(&error))?;
+        context.remote_store().forget(&server, uri)?;
     }
     if json {
         context.output.json(&json!({ "server": server, "uri": uri, "revoked": revoked }));

@@ -4,6 +4,7 @@
 //! errors of libraries is in `remedies`. Its parts are private, so that no message comes about in any other
 //! way: the tests render every one of them into one file, where the wording is read as a whole.
 
+mod place;
 mod remedies;
 mod runs;
 #[cfg(test)]
@@ -13,6 +14,10 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
+use metier_skill::library::Entry;
+
+pub(crate) use place::names_setting;
+pub(crate) use remedies::WHICH_SESSIONS;
 pub(crate) use runs::FailedRun;
 
 /// Nothing went wrong.
@@ -25,7 +30,7 @@ pub(crate) const USAGE: u8 = 2;
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Why a command ended early.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Failure {
     code: u8,
     /// What went wrong, and why.
@@ -65,6 +70,19 @@ impl Failure {
     pub(crate) fn of_skill(name: &str, error: &io::Error) -> Self {
         Self::new(format!("the skill `{name}` cannot be read: {error}"))
             .hint("make its files readable for you")
+    }
+
+    /// A skill that was found, and that something is in the way of.
+    pub(crate) fn of_unusable(entry: &Entry) -> Self {
+        let (name, blocks) = (&entry.name, &entry.verdict.blocks);
+        let failure = match blocks.first() {
+            Some(block) => Self::new(format!("the skill `{name}` cannot be used: {block}")),
+            None => Self::new(format!("the skill `{name}` cannot be used")),
+        };
+        match (&blocks[..], blocks.first().and_then(|block| entry.remedy(block))) {
+            ([_], Some(remedy)) => failure.hint(remedy),
+            _ => failure.hint(format!("`metier skills explain {name}` says why, and what to do")),
+        }
     }
 
     /// No line can be read from a terminal.

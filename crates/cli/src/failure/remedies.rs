@@ -9,22 +9,32 @@ use std::iter;
 use metier_agent::{AgentError, LibraryError};
 use metier_model::ModelError;
 use metier_net::NetError;
+use metier_sandbox::SpawnError;
 use metier_serve::mcp::client::ClientError;
 use metier_serve::mcp::http::TokenError;
-use metier_session::SessionError;
+use metier_session::{DeltaError, SessionError};
 use metier_skill::archive::ArchiveError;
 use metier_skill::files::TreeError;
 use metier_skill::install::{Obstacle, PlaceError};
 use metier_skill::library::{PatternError, TrustError};
 use metier_skill::remote::StoreError;
+use metier_skill::search::edit_distance;
 use metier_workspace::artifact::ArtifactError;
 
 use super::Failure;
 use crate::models::OFFLINE;
+use crate::output::size;
 use crate::settings::SettingsError;
 
 const OTHER_STATE: &str = "set METIER_HOME to a folder that you can write to";
 const AGAIN: &str = "run the command again";
+const LESS: &str = "ask for less at once, or start a new session";
+/// Sessions that only `metier exec` has used are in no list.
+pub(crate) const WHICH_SESSIONS: &str =
+    "`metier sessions list` shows those of `run` and `chat`; `metier exec` says which one it used";
+const CERTIFICATES: &str = "check the address, and the clock and certificates of this system";
+/// Wrong characters with which the name of a provider is still recognised.
+const MAX_SLIPS: usize = 2;
 const FREE_SPACE: &str = "free some space on that disk; `metier gc` may help";
 
 impl Failure {
@@ -48,8 +58,11 @@ impl Failure {
 
     /// A file or variable with tokens that cannot be used.
     pub(crate) fn of_tokens(place: &str, error: &TokenError) -> Self {
-        Self::usage(format!("the tokens in `{place}` cannot be used: {error}"))
-            .hint("put one token in a line; `openssl rand -hex 32` makes one")
+        let hint = match error {
+            TokenError::TooMany => "take out those that nobody uses",
+            _ => "put one token in a line; `openssl rand -hex 32` makes one",
+        };
+        Self::usage(format!("the tokens in `{place}` cannot be used: {error}")).hint(hint)
     }
 
     /// A way to install something that cannot be gone here.
@@ -69,7 +82,7 @@ impl From<SettingsError> for Failure {
             SettingsError::Unknown { .. } => {
                 failure.into_usage().hint("`metier config show --all` lists them")
             }
-            SettingsError::Syntax { .. } => failure.into_usage().hint("mend that line"),
+            SettingsError::Syntax { .. } => failure.into_usage().hint("fix that line"),
             SettingsError::WrongKind { nearest: Some(nearest), .. } => {
                 failure.into_usage().hint(format!("did you mean `{nearest}`?"))
             }
@@ -106,6 +119,7 @@ impl From<TrustError> for Failure {
 impl From<LibraryError> for Failure {
     fn from(error: LibraryError) -> Self {
         Self::of(&error)
+            .hint("make its files readable for you, and take out what does not belong to the skill")
     }
 }
 
@@ -122,6 +136,15 @@ impl From<AgentError> for Failure {
             }
             AgentError::Io(_) => Self::of(&error)
                 .hint("the system is short of processes or open files; try again later"),
+            AgentError::State(DeltaError::TooMany { limit }) => Self::new(format!(
+                "too much happened in one step: more than {limit} values changed"
+            ))
+            .hint(LESS),
+            AgentError::State(_) => Self::of(&error).hint("start a new session"),
+            AgentError::TooLong => {
+                Self::new("the conversation does not fit into the model, not even summarised")
+                    .hint("start a new session")
+            }
             error => Self::of(&error),
         }
     }
@@ -135,14 +158,25 @@ impl From<SessionError> for Failure {
                 Self::usage(error.to_string()).hint("name another session")
             }
             E::Id { .. } => Self::usage(error.to_string()),
-            E::NotFound { session } => Self::new(format!("there is no session `{session}`"))
-                .hint("`metier sessions list` shows those there are"),
+            E::NotFound { session } => {
+                Self::new(format!("there is no session `{session}`")).hint(WHICH_SESSIONS)
+            }
             E::Gone { session } => {
                 Self::new(format!("the session `{session}` was deleted meanwhile")).hint(AGAIN)
             }
             E::TooLarge { what, size, limit } => {
-                Self::new(format!("{what} has {size} bytes, and at most {limit} are taken"))
+                // An event is a message, of the person, the model or a tool.
+                let what = if what == "the event" { "a message" } else { what };
+                let (size, limit) = (bytes(size as u64), bytes(limit as u64));
+                Self::new(format!("{what} has {size}, and at most {limit} are taken"))
                     .hint("put long content into a file, and attach it")
+            }
+            E::TooMany { count, limit } => Self::new(format!(
+                "too much happened in one step: {count} events, and at most {limit} are taken"
+            ))
+            .hint(LESS),
+            E::Unstorable { fault, .. } => {
+                Self::new(format!("what happened cannot be stored: {fault}")).hint(LESS)
             }
             E::Conflict { .. } => {
                 Self::new("another command works in this session at the same time")
@@ -212,7 +246,8 @@ impl From<ArtifactError> for Failure {
                     .hint("check the folder and its disk")
             }
             E::TooLarge { name, limit } => Self::new(format!(
-                "`{name}` is longer than {limit} bytes, the most that an artifact may have"
+                "`{name}` is longer than {}, the most that an artifact may have",
+                bytes(limit)
             ))
             .hint("save less, or in several files"),
             E::Damaged { name, version, fault } => Self::new(format!(
@@ -221,6 +256,7 @@ impl From<ArtifactError> for Failure {
             .hint(format!(
                 "`metier artifacts rm {name}@{version}` deletes it; or restore a backup"
             )),
+            E::Content { .. } => Self::brief(&error).hint("check the disk that it is on"),
             error => Self::brief(&error),
         }
     }
@@ -254,9 +290,27 @@ impl From<ArchiveError> for Failure {
                 Some("ask its author for a smaller one, or unpack it yourself")
             }
             E::Write { .. } => Some(OTHER_STATE),
+            E::TargetExists { .. } => Some(AGAIN),
             _ => None,
         };
-        Self::of(&error).with(hint).unless_full(&error)
+        let failure = match &error {
+            E::ArchiveTooLarge { bytes: size, limit } => {
+                let (size, limit) = (bytes(*size), bytes(*limit));
+                Self::new(format!("the archive has {size}, more than the {limit} allowed"))
+            }
+            E::FileTooLarge { entry, limit } => {
+                Self::new(format!("`{entry}` unpacks to more than {}", bytes(*limit)))
+            }
+            E::TotalTooLarge { entry, limit } => {
+                let limit = bytes(*limit);
+                Self::new(format!("the archive unpacks to more than {limit}, reached in `{entry}`"))
+            }
+            E::HeadersTooLarge { limit } => {
+                Self::new(format!("the archive has headers of more than {}", bytes(*limit)))
+            }
+            error => Self::of(error),
+        };
+        failure.with(hint).unless_full(&error)
     }
 }
 
@@ -292,10 +346,11 @@ impl From<NetError> for Failure {
         use NetError as E;
         let hint = match &error {
             E::Url { .. } => Some("write it as `https://host/path`"),
-            E::Resolve { .. } | E::Connect { .. } => Some("check the address, and your network"),
-            E::Tls { .. } => {
-                Some("check the address, and the clock and certificates of this system")
+            E::Setup(_) => Some("check the certificates of this system"),
+            E::Resolve { .. } | E::Connect { .. } => {
+                Some("check the address and your network; proxies (HTTPS_PROXY) are not used")
             }
+            E::Tls { .. } => Some(CERTIFICATES),
             E::TimedOut { .. } | E::Silent { .. } | E::Interrupted { .. } => {
                 Some("try again later")
             }
@@ -303,7 +358,8 @@ impl From<NetError> for Failure {
                 Some("it is not for everybody: fetch it yourself, and name the file")
             }
             E::Status { status: 404 | 410, .. } => Some("check the address: nothing is there"),
-            E::Status { .. } => Some("try again later"),
+            E::Status { status: 429 | 500.., .. } => Some("try again later"),
+            E::Status { .. } => Some("check the address"),
             E::Redirect { .. } => Some("use an address that leads there directly"),
             E::Write(_) => Some(FREE_SPACE),
             E::Header { .. } => Some("look for line breaks and blanks in its value"),
@@ -313,7 +369,13 @@ impl From<NetError> for Failure {
             }
             _ => None,
         };
-        Self::brief(&error).with(hint)
+        let failure = match &error {
+            E::TooLarge { url, limit } => {
+                Self::new(format!("`{url}` is larger than {}", bytes(*limit)))
+            }
+            error => Self::brief(error),
+        };
+        failure.with(hint)
     }
 }
 
@@ -322,11 +384,21 @@ impl From<&ClientError> for Failure {
         let failure = match error {
             // What lies between is the machinery of a library.
             ClientError::Network { source, .. } => Self::brief(source).within(error.to_string()),
+            ClientError::Start { server, source: source @ SpawnError::Program { .. } } => {
+                Self::of(source).within(format!("the program of the server `{server}`"))
+            }
+            ClientError::TooLarge { server, what, limit } => {
+                let limit = bytes(*limit);
+                Self::new(format!("the server `{server}` gave more than {limit}: `{what}`"))
+            }
             error => Self::of(error),
         };
         let ours = match error {
             ClientError::NotOffered { .. } => Some("`metier mcp servers` shows what it offers"),
-            ClientError::Strange { .. } => Some("whoever makes the server can mend that"),
+            ClientError::Strange { .. } | ClientError::TooLarge { .. } => {
+                Some("whoever makes the server can change that")
+            }
+            ClientError::Refused { .. } => Some("`metier mcp servers` shows what it offers"),
             _ => None,
         };
         failure.with(error.hint().or(ours))
@@ -351,6 +423,9 @@ impl From<ModelError> for Failure {
                 let known = known.chain([OFFLINE]).collect::<Vec<_>>().join("`, `");
                 Self::new(format!("there is no provider `{provider}`; there are `{known}`"))
             }
+            E::TooLarge { limit } => {
+                Self::new(format!("the reply is larger than {}", bytes(*limit as u64)))
+            }
             _ => Self::brief(&error),
         };
         if is_usage {
@@ -358,14 +433,36 @@ impl From<ModelError> for Failure {
         }
         match &error {
             E::NoKey { provider, variable: Some(_) } => failure.hint(format!(
-                "or set `models.providers.{provider}.key` in the configuration; `--model {OFFLINE}` needs no key"
+                "`--model {OFFLINE}` needs no key; or set `models.providers.{provider}.key`"
             )),
             E::NoKey { provider, variable: None } => failure.hint(format!(
-                "set `models.providers.{provider}.key` in the configuration; `--model {OFFLINE}` needs no key"
+                "`--model {OFFLINE}` needs no key; else set `models.providers.{provider}.key`"
             )),
-            E::Setup(NetError::Header { .. }) => failure.hint("look for line breaks and blanks in the key"),
+            E::UnknownProvider { provider, known } => failure.hint(provider_hint(provider, known)),
+            E::Unreachable { source: NetError::Tls { .. }, .. } => failure.hint(CERTIFICATES),
+            E::Setup(NetError::Header { .. }) => {
+                failure.hint("look for line breaks and blanks in the key")
+            }
             error => failure.with(model_hint(error)),
         }
+    }
+}
+
+/// A number of bytes as people read it; most limits are round.
+fn bytes(count: u64) -> String {
+    match count {
+        0..1024 => format!("{count} bytes"),
+        _ => size(count).replace(".0 ", " "),
+    }
+}
+
+/// The provider that may be meant, or how to add one.
+fn provider_hint(provider: &str, known: &[String]) -> String {
+    match known.iter().find(|it| edit_distance(it, provider) <= MAX_SLIPS) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => format!(
+            "to add it, set `models.providers.{provider}.base_url` to the address of its interface"
+        ),
     }
 }
 
@@ -375,7 +472,6 @@ fn model_hint(error: &ModelError) -> Option<&'static str> {
         E::Name { .. } => {
             "for example `openai/gpt-5`; `offline` needs no model, and says what it is"
         }
-        E::UnknownProvider { .. } => "`models.providers.NAME.base_url` makes one of any server",
         E::BaseUrl { .. } => "write it as `https://host/v1`",
         E::Key { .. } => "check the key: it may be of another provider, mistyped or revoked",
         E::Forbidden { .. } => "ask for access to the model, or name another with `--model`",
@@ -392,6 +488,8 @@ fn model_hint(error: &ModelError) -> Option<&'static str> {
         }
         E::NotJson { .. } => "check the base URL: it must lead to an interface of models",
         E::TooLarge { .. } => "ask for less at once, or name another model with `--model`",
+        E::ScriptFile { .. } => "check its name",
+        E::Script { .. } => r#"write one JSON object in a line, such as {"text": "…"}"#,
         E::ScriptEnded { .. } => "add a reply to the script",
         _ => return None,
     })

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use metier_sandbox::SpawnError;
 use metier_workspace::RunError;
+use metier_workspace::artifact::ArtifactError;
 use metier_workspace::executor::{ContainerError, ExecuteError};
+use metier_workspace::input::InputError;
 
 use super::Failure;
 use crate::grants::remedy;
@@ -32,6 +34,16 @@ impl FailedRun<'_> {
                 return Failure::new(format!("`{}` is not run: {beyond}", self.skill))
                     .hint(remedy(self.key, beyond));
             }
+            E::Input(InputError::Artifact {
+                from,
+                source: ArtifactError::NoVersion { name, version },
+            }) => format!("input `{from}`: `{name}` has no version {version}"),
+            E::Execute(ExecuteError::Container(ContainerError::Unreachable {
+                address,
+                source,
+            })) if source.kind() == ErrorKind::PermissionDenied => {
+                format!("no container engine answers at `{address}`: {source}")
+            }
             // These say themselves what they are about.
             E::Input(error) => error.to_string(),
             E::Owner(error) => error.to_string(),
@@ -50,10 +62,13 @@ impl FailedRun<'_> {
                 | E::Owner(_)
         );
         let hint = self.disk_remedy(error).or_else(|| system_remedy(error).map(str::to_owned));
-        match hint {
-            Some(hint) => Failure::new(message).hint(hint),
+        let failure = match &hint {
             None if usage => Failure::usage(message),
-            None => Failure::new(message),
+            _ => Failure::new(message),
+        };
+        match hint.or_else(|| request_remedy(error)) {
+            Some(hint) => failure.hint(hint),
+            None => failure,
         }
     }
 
@@ -86,6 +101,29 @@ impl FailedRun<'_> {
             _ => None,
         }
     }
+}
+
+/// What to do about a request that names what is not there.
+fn request_remedy(error: &RunError) -> Option<String> {
+    let hint = match error {
+        RunError::UnknownSkill(_) | RunError::Input(InputError::NoSkill(_)) => {
+            "`metier skills list` shows the skills there are"
+        }
+        RunError::Input(InputError::Artifact {
+            source: ArtifactError::NoVersion { name, .. },
+            ..
+        }) => return Some(format!("`metier artifacts versions {name}` shows those there are")),
+        RunError::Input(InputError::Artifact { .. }) => {
+            "`metier artifacts list` shows those there are"
+        }
+        RunError::Input(InputError::Io { .. }) => "check the path",
+        RunError::Input(InputError::TooLarge(_)) => "name fewer or smaller files",
+        RunError::Execute(ExecuteError::Spawn(SpawnError::Directory { .. })) => {
+            "`--cwd` names a folder of the skill; `metier skills info NAME` lists its files"
+        }
+        _ => return None,
+    };
+    Some(hint.to_owned())
 }
 
 /// What to do about a system that does not run it.

@@ -101,22 +101,22 @@ fn a_server_that_is_described_wrongly_does_not_spoil_the_others() {
     fine: ["a"] in /home with PATH=/bin HOME=/home LANG=C TERM=dumb; tools true, skills false, 60 s
     long: ["a"] in /home with PATH=/bin HOME=/home LANG=C TERM=dumb; tools true, skills false, 86400 s
     plain: http://b []; tools true, skills false, 60 s
-    bare: not used: neither `command` nor `url` is set
+    bare: not used: neither `command` nor `url` is set; set one of them
     both: not used: it has a `command` and a `url`; one of them must go
-    empty: not used: neither `command` nor `url` is set
+    empty: not used: neither `command` nor `url` is set; set one of them
     end: not used: `timeout` is 86401; it is from 1 to 86400 seconds
-    head: not used: `headers` is of no use to a `command`
-    key: not used: `token_env` is of no use to a `command`
+    head: not used: `headers` is of no use to a `command`; take it out
+    key: not used: `token_env` is of no use to a `command`; take it out
     near: not used: `./a` is no whole path; write one from `/` or `~/` on, or a name alone
-    none: not used: neither `command` nor `url` is set
+    none: not used: neither `command` nor `url` is set; set one of them
     odd: not used: `b` is no address; write it as `https://host/mcp`
-    place: not used: `cwd` is of no use to a `url`
+    place: not used: `cwd` is of no use to a `url`; take it out
     start: not used: `timeout` is 0; it is from 1 to 86400 seconds
-    token: not used: `token_env` names the variable `MISSING`, which is not set
+    token: not used: `token_env` names the variable `MISSING`, which is not set; set it, or name another
     twice: not used: it has `token_env` and the header `Authorization`; one of them must go
-    unset: not used: `env.A` names the variable `MISSING`, which is not set
-    variable: not used: `env` is of no use to a `url`
-    words: not used: `args` is of no use to a `url`
+    unset: not used: `env.A` names the variable `MISSING`, which is not set; set it, or name another
+    variable: not used: `env` is of no use to a `url`; take it out
+    words: not used: `args` is of no use to a `url`; take it out
     "#);
 }
 

@@ -93,7 +93,10 @@ pub(super) async fn in_time<T>(
     most: Duration,
     fetching: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
-    let late = |_| Failure::new(format!("its files did not come within {} s", most.as_secs()));
+    let late = |_| {
+        Failure::new(format!("its files did not come within {} s", most.as_secs()))
+            .hint("try again later")
+    };
     tokio::time::timeout(most, fetching).await.map_err(late)?
 }
 

@@ -20,7 +20,7 @@ use metier_skill::files::Digest;
 use metier_skill::library::{TrustState, TrustStore};
 use metier_skill::name::SkillName;
 use metier_skill::problem::Problem;
-use metier_skill::remote::{Offer, OfferedFile, RemoteFault, RemoteSkill, RemoteStore};
+use metier_skill::remote::{Offer, OfferedFile, RemoteFault, RemoteSkill, RemoteStore, StoreError};
 use metier_workspace::{Tree, TreeKind};
 
 pub(crate) use peers::{command, is_address};
@@ -230,7 +230,10 @@ pub(crate) fn compare(skill: &RemoteSkill, tree: &Tree) -> Result<(), Failure> {
         TreeKind::File { sha256, .. } => (&*entry.path, Some(Digest::from_bytes(sha256))),
         TreeKind::Link { .. } => (&*entry.path, None),
     });
-    skill.compare(found).map_err(|fault| Failure::of(&fault))
+    skill.compare(found).map_err(|fault| {
+        let (name, server) = (skill.manifest.name.as_str(), skill.server.as_str());
+        Failure::from(StoreError::Fault(fault)).within(of_server(name, server))
+    })
 }
 
 #[cfg(test)]

@@ -501,7 +501,7 @@ pub(crate) const KEYS: &[Key] = &[
         kind: Kind::Choice(&FORMATS),
         default: "\"chat_completions\"",
         narrowing: Narrowing::Never,
-        help: "How a provider is spoken to: `chat_completions`, `responses` or `messages`",
+        help: "How a provider is spoken to: `chat_completions`, `responses` or `messages`; for `anthropic` the default is `messages`",
     },
     Key {
         name: "models.providers.*.tool_choice",

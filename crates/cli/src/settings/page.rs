@@ -23,7 +23,8 @@ said at each; a line that it may not have is left out with a warning ([M090](rul
 - `metier config show` prints what is in force and which file and line says so, `metier config show --all` also \
 prints what nobody has set.
 - `metier config sample` prints a file with every setting explained and commented out \
-([config.sample.toml](config.sample.toml)). `metier config sample > ~/.metier/config.toml` is a good start.
+([config.sample.toml](config.sample.toml)). To start from it, if there is no such file yet: \
+`mkdir -p ~/.metier && metier config sample >~/.metier/config.toml`.
 - `metier config schema` prints a JSON Schema ([config.schema.json](config.schema.json)), with which editors complete \
 and check the file. The first line of the sample, `#:schema ./config.schema.json`, tells editors to look for the schema beside it.
 
@@ -43,7 +44,13 @@ These are not settings of a file.
 | `METIER_PROFILE` | Gives the default agent the folder `workspace-PROFILE` |
 | `SKILLS_ROOT` | One more of `skills.extra_dirs` |
 | `SKILLS_CACHE_DIR` | Where archives of skills are unpacked |
+| `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` | The keys of these providers, where the file has none |
+| `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL` | Where they are asked, where the file says nothing |
+| `METIER_MCP_TOKEN` | The token for `metier mcp --http`, without `--token-file` |
+| `DOCKER_HOST` | The socket of Docker or Podman, where `exec.container.socket` is not set |
+| `OTEL_EXPORTER_OTLP_ENDPOINT` and others | Where [traces](tasks.md#spans) are sent |
 | `NO_COLOR` | No colours, whatever the terminal can do |
+| `CLICOLOR_FORCE` | Colours, even where there is no terminal |
 | `COLUMNS` | The width of text |
 ";
 

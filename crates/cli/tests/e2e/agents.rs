@@ -89,8 +89,8 @@ fn the_skills_of_an_agent_are_what_its_tasks_and_commands_have() {
     ----- stdout
 
     ----- stderr
-    error: `git` may not be used
-    hint: `metier skills explain git` says why, and what to do
+    error: the skill `git` cannot be used: not in `agents.writer.skills`
+    hint: add `git` to `agents.writer.skills`; settings go into `[HOME]/.metier/config.toml`
     ");
     let explained = env.run(["skills", "explain", "git", "--json"].iter().chain(&own));
     assert_eq!(json(&explained)["blocks"][0]["reason"], "not in `agents.writer.skills`");

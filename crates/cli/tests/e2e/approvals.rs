@@ -91,7 +91,7 @@ fn a_pattern_that_would_allow_nothing_or_something_else_is_refused() {
     env.write("home/.metier/config.toml", "approvals.allow = ['../x']");
     assert_snapshot!(brief(&env, &["check", "--", "ls"]), @"2 |  | error: `../x` is no pattern for programs: a path must be whole, from `/` or `~/` on, without `..` / hint: write a name such as `ls`, or a whole path such as `/usr/bin/*` or `~/bin/tool`");
     env.write("home/.metier/config.toml", "approvals.trusted_dirs = ['bin']");
-    assert_snapshot!(brief(&env, &["check", "--", "ls"]), @"2 |  | error: `approvals.trusted_dirs` has `bin`, which is no whole path / hint: write it from `/` or `~/` on");
+    assert_snapshot!(brief(&env, &["check", "--", "ls"]), @"2 |  | error: `approvals.trusted_dirs` has `bin`, which is no whole path / hint: write it from `/` or `~/` on; settings go into `[HOME]/.metier/config.toml`");
 }
 
 #[test]

@@ -245,7 +245,7 @@ fn what_an_address_hides_is_not_shown() {
     let env = env.with_variable("SKILLS_ROOT", &address.replace("http://", "http://me:hush@"));
     assert_snapshot!(listed(&env, Some(&server)), @"
     mine
-    error: http://[SERVER]/a.zip: cannot ask `…@[SERVER]/a.zip`: it contains a user name or password [M088]
+    error: http://[SERVER]/a.zip: the address `…@[SERVER]/a.zip` cannot be used: it contains a user name or password [M088]
     ");
     assert_eq!(server.requests().len(), 1);
     server.reply("/a.zip", Reply::ok(zip_of(&[("weather/SKILL.md", &weather("One."))])));

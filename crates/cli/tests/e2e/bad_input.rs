@@ -201,7 +201,7 @@ fn a_state_directory_that_is_a_file() {
     env.skill("project/.agents/skills", "theirs", "Does it. Use when asked.");
     env.write("home/.metier", "");
     assert_snapshot!(problems(&run(&env, "skills list --skills-dir skills --skill good")), @"
-    warning: [HOME]/.metier/trust.json: cannot use the trust file `[HOME]/.metier/trust.json`: Not a directory (os error 20); nobody is trusted [M086]
+    warning: [HOME]/.metier/trust.json: cannot be used: Not a directory (os error 20); until then no project is trusted [M086]
     warning: [PROJECT]: the project is not trusted, so its skill is not used; look at what is there, then run `metier trust` [M086]
     ");
     assert_snapshot!(run_own(&env, "skills list"), @"
@@ -210,7 +210,7 @@ fn a_state_directory_that_is_a_file() {
     NAME  SOURCE  STATUS  TOKENS  DESCRIPTION
     good  flag    ready        8  Does it. Use when asked.
     ----- stderr
-    warning: [HOME]/.metier/trust.json: cannot use the trust file `[HOME]/.metier/trust.json`: Not a directory (os error 20); nobody is trusted [M086]
+    warning: [HOME]/.metier/trust.json: cannot be used: Not a directory (os error 20); until then no project is trusted [M086]
     1 skill, 1 ready · catalog 16 of 4000 tokens
     ");
     assert_snapshot!(compact(&run(&env, "trust")), @"1 |  | error: cannot use the trust file `[HOME]/.metier/trust.json`: Not a directory (os error 20) / hint: make it readable and writable for you, or set METIER_HOME to another folder");

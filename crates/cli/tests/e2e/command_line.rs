@@ -1,5 +1,8 @@
 //! Help, mistakes, and the reference that the documents are made of.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+
 use insta::assert_snapshot;
 
 use crate::{compact, environment, run};
@@ -94,6 +97,31 @@ fn the_reference_covers_commands_and_settings() {
     ");
     assert!(rules.contains("\n| [M083](#m083) | A skill of a project lies inside the project |"));
     assert!(!run(&env, "--help").stdout.contains("__reference"));
+}
+
+#[test]
+fn a_variable_of_ours_that_is_not_text_is_refused_and_not_passed_over() {
+    let env = environment();
+    let said = |name: &str| {
+        let mut command = env.command(env.binary());
+        command.args(["config", "show"]).env(name, OsStr::from_bytes(b"/tmp/\xff"));
+        let output = command.output().expect("it starts");
+        let text = String::from_utf8_lossy(&output.stderr).trim_end().replace('\n', " / ");
+        format!("{} | {text}", output.status.code().unwrap_or(-1))
+    };
+    assert_snapshot!(said("METIER_HOME"), @"2 | error: the variable METIER_HOME is not text in UTF-8 / hint: set it to a value in UTF-8, or unset it");
+    assert_snapshot!(said("HOME"), @"2 | error: the variable HOME is not text in UTF-8 / hint: set it to a value in UTF-8, or unset it");
+    assert!(said("OTHER").starts_with("0 |"), "{}", said("OTHER"));
+}
+
+#[test]
+fn json_is_an_option_of_what_prints_some() {
+    let env = environment();
+    for line in ["artifacts get x --json", "sessions export x --json"] {
+        let outcome = run(&env, line);
+        assert_eq!(outcome.code, 2, "{outcome}");
+        assert!(outcome.stderr.starts_with("error: there is no option `--json` here"), "{outcome}");
+    }
 }
 
 #[test]

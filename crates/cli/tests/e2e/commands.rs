@@ -122,6 +122,7 @@ fn explain_says_what_is_missing_and_what_to_do() {
        remedy  install grip
       because  needs one of the programs hammer, mallet
        remedy  install hammer or mallet
+     settings  [HOME]/.metier/config.toml
       catalog  not listed
       started  by nobody
       noticed  note: line 9: `version` is not a field of the format [M040]
@@ -227,7 +228,7 @@ fn explain_knows_a_skill_that_cannot_be_used() {
         found  [PROJECT]/skills/shut/SKILL.md (flag)
      eligible  no
       because  requirements cannot be read: `metadata.metier` is text, and not a JSON object
-       remedy  run `metier skills lint` on it
+       remedy  `metier skills lint [PROJECT]/skills/shut` shows where
       catalog  not listed
       started  by nobody
       noticed  error: line 5: what the skill requires cannot be read: `metadata.metier` is text, and not a JSON object [M045]

@@ -162,8 +162,8 @@ fn a_mistake_is_named_with_its_line() {
     assert_snapshot!(with("skills.enabled = 'yes'"), @"2 |  | error: [HOME]/.metier/config.toml:1: `skills.enabled` is not `true` or `false`");
     assert_snapshot!(with("skills.catalog_tokens = -1"), @"2 |  | error: [HOME]/.metier/config.toml:1: `skills.catalog_tokens` is not a whole number");
     assert_snapshot!(with("skills.catalog_tokens = 1.5"), @"2 |  | error: [HOME]/.metier/config.toml:1: `skills.catalog_tokens` is not a whole number");
-    assert_snapshot!(with("\n\nskills = ["), @"2 |  | error: [HOME]/.metier/config.toml:3: not valid TOML: unclosed array, expected `]` / hint: mend that line");
-    assert_snapshot!(with("skills.enabled = true\nskills.enabled = false"), @"2 |  | error: [HOME]/.metier/config.toml:2: not valid TOML: duplicate key / hint: mend that line");
+    assert_snapshot!(with("\n\nskills = ["), @"2 |  | error: [HOME]/.metier/config.toml:3: not valid TOML: unclosed array, expected `]` / hint: fix that line");
+    assert_snapshot!(with("skills.enabled = true\nskills.enabled = false"), @"2 |  | error: [HOME]/.metier/config.toml:2: not valid TOML: duplicate key / hint: fix that line");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 use insta::assert_snapshot;
 use metier_testkit::{Outcome, TestEnv, as_root_of_a_container};
 
-use crate::{environment, json, run, without_times, write_skill};
+use crate::{compact, environment, json, run, without_times, write_skill};
 
 /// An environment with a skill of its own.
 fn with_skill() -> TestEnv {
@@ -100,6 +100,14 @@ fn a_file_is_kept_and_read_again() {
 }
 
 #[test]
+fn lines_backwards_are_refused_and_a_program_is_told_what_was_removed() {
+    let env = with_skill();
+    exec(&env, &["--save", "--output", "out/*.txt", "--", "echo 1 > out/n.txt"]);
+    assert_snapshot!(compact(&run(&env, "read artifact://out/n.txt --lines 3-2")), @"2 |  | error: `--lines 3-2` is not a range / hint: write FROM-TO, such as 1-20");
+    assert_snapshot!(compact(&run(&env, "artifacts rm out/n.txt@0 --json")), @r#"0 | {"name":"out/n.txt","version":0} |"#);
+}
+
+#[test]
 fn a_request_in_json_is_taken_as_it_is() {
     let env = with_skill();
     env.write(
@@ -128,6 +136,7 @@ fn a_request_in_json_is_taken_as_it_is() {
 
     ----- stderr
     error: absent.json cannot be read: No such file or directory (os error 2)
+    hint: check its path
     ");
 }
 
@@ -155,16 +164,20 @@ fn what_is_wrong_is_said_in_one_line_and_nothing_runs() {
     error: `env`: `HOME` is set by metier or the configuration and may not be changed by a call
 
     error: `absent.txt` cannot be read: No such file or directory (os error 2)
+    hint: check the path
 
     error: input `host:///etc/passwd` is not in a folder that runs may read; add its folder to `exec.host_inputs`
+    hint: settings go into `[HOME]/.metier/config.toml`
 
     error: input `artifact://nothing`: there is no artifact `nothing`: look for its name in the list of artifacts
+    hint: `metier artifacts list` shows those there are
 
     error: `outputs`: `/etc/*` is absolute; write a path inside the workspace, such as `out/x` or `$WORK_DIR/x`
 
     error: `timeout`: 0 is not a number of seconds
 
     error: `timeout`: at most 3600 seconds are allowed (`exec.max_timeout`)
+    hint: settings go into `[HOME]/.metier/config.toml`
 
     error: there is no skill `nobody`
     hint: `metier skills list --all` shows every skill that was found
@@ -180,6 +193,7 @@ fn a_container_engine_that_is_not_there_is_said() {
 
     ----- stderr
     error: no container engine answers at `unix:///nowhere/docker.sock`: No such file or directory (os error 2); start it, or name another socket (`exec.container.socket`, `DOCKER_HOST`)
+    hint: settings go into `[HOME]/.metier/config.toml`
     ");
 }
 
@@ -312,6 +326,6 @@ fn workspaces_are_where_the_settings_say() {
 
     ----- stderr
     error: `[ROOT]/closed` cannot be used: File exists (os error 17)
-    hint: set `workspace.folder` to a folder that you can write to
+    hint: set `workspace.folder` to a folder that you can write to; settings go into `[HOME]/.metier/config.toml`
     ");
 }

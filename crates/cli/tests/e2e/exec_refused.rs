@@ -35,7 +35,7 @@ fn an_executor_that_is_not_there_is_met_with_those_that_are() {
     ----- stdout
 
     ----- stderr
-    error: `docker` is no value of `--executor <WHO>`
+    error: `docker` is no value of `--executor <WHERE>`
     hint: it is one of sandbox, host, container; `metier exec --help` shows what it takes
     ");
     env.write("home/.metier/config.toml", "[exec]\nexecutor = \"docker\"\n");
@@ -80,7 +80,7 @@ fn a_request_that_is_wrong_is_met_with_the_place() {
     2 |  | error: standard input is not a request: `inputs[1]`: missing field `from` at line 1 column 90
     2 |  | error: standard input is not a request: `inputs[0].mode`: unknown variant `move`, expected `copy` or `link` at line 1 column 92
     2 |  | error: standard input is not a request: `outputs.globs[1]`: invalid type: integer `2`, expected a string at line 1 column 69
-    2 |  | error: standard input has more than one value: trailing characters at line 1 column 42
+    2 |  | error: standard input has more than one value: trailing characters at line 1 column 42 / hint: write one JSON object, and nothing behind it
     1 |  | error: there is no skill `demo-skil` / hint: did you mean `demo-skill`?
     "#);
 }

@@ -51,42 +51,42 @@ fn a_skill_that_asks_for_more_than_is_allowed_is_not_run() {
     assert_snapshot!(said("{network: ['api.example.com:443', 'b.example:1']}", ""), @r#"
     exit 1, ran: false
     error: `demo` is not run: it asks for the network `api.example.com:443 b.example:1`, and `none` is allowed
-    hint: if it should have that, set `skills.entries.demo.network = ["api.example.com:443", "b.example:1"]`
+    hint: if it should have that, set `skills.entries.demo.network = ["api.example.com:443", "b.example:1"]`; settings go into `[HOME]/.metier/config.toml`
     "#);
     assert_snapshot!(said("{network: host}", "exec.network = ['api.example.com:443']"), @r#"
     exit 1, ran: false
     error: `demo` is not run: it asks for the network `host`, and `api.example.com:443` is allowed
-    hint: if it should have that, set `skills.entries.demo.network = "host"`
+    hint: if it should have that, set `skills.entries.demo.network = "host"`; settings go into `[HOME]/.metier/config.toml`
     "#);
     assert_snapshot!(said("{network: 'a.example:1'}", "exec.network = 'host'\nskills.entries.demo.network = 'none'"), @r#"
     exit 1, ran: false
     error: `demo` is not run: it asks for the network `a.example:1`, and `none` is allowed
-    hint: if it should have that, set `skills.entries.demo.network = ["a.example:1"]`
+    hint: if it should have that, set `skills.entries.demo.network = ["a.example:1"]`; settings go into `[HOME]/.metier/config.toml`
     "#);
     assert_snapshot!(said("{timeout: 4000}", ""), @"
     exit 1, ran: false
     error: `demo` is not run: it asks for 4000 seconds, and `exec.max_timeout` is 3600
-    hint: if it should have that, set `exec.max_timeout = 4000`
+    hint: if it should have that, set `exec.max_timeout = 4000`; settings go into `[HOME]/.metier/config.toml`
     ");
     assert_snapshot!(said("{memory_mb: 4096}", ""), @"
     exit 1, ran: false
     error: `demo` is not run: it asks for 4096 MiB of memory, and `exec.memory_mb` is 2048
-    hint: if it should have that, set `exec.memory_mb = 4096`
+    hint: if it should have that, set `exec.memory_mb = 4096`; settings go into `[HOME]/.metier/config.toml`
     ");
     assert_snapshot!(said("{processes: 300}", ""), @"
     exit 1, ran: false
     error: `demo` is not run: it asks for 300 processes, and `exec.processes` is 256
-    hint: if it should have that, set `exec.processes = 300`
+    hint: if it should have that, set `exec.processes = 300`; settings go into `[HOME]/.metier/config.toml`
     ");
     assert_snapshot!(said("{network: ['a..b:443']}", "exec.network = 'host'"), @"
     exit 1, ran: false
     error: `a..b:443` is not an address that can be allowed: its host is not a name, an IPv4 address, or an IPv6 address in brackets
-    hint: ask the author of `demo` to mend `sandbox.network`
+    hint: ask the author of `demo` to correct `sandbox.network`
     ");
     assert_snapshot!(said("{network: yes please}", "exec.network = 'host'"), @"
     exit 1, ran: false
-    error: `demo` may not be used
-    hint: `metier skills explain demo` says why, and what to do
+    error: the skill `demo` cannot be used: requirements cannot be read: `sandbox.network` is none of `none`, `host` and a list of `host:port`
+    hint: `metier skills lint [PROJECT]/skills/demo` shows where
     ");
 }
 
@@ -95,7 +95,7 @@ fn a_setting_of_one_skill_that_is_no_network_is_refused() {
     assert_snapshot!(said("{}", "skills.entries.demo.network = 'example.com'"), @"
     exit 2, ran: false
     error: `example.com` is not an address that can be allowed: its port is not a number from 1 to 65535
-    hint: `skills.entries.demo.network` is `none`, `host` or a list of `host:port`
+    hint: `skills.entries.demo.network` is `none`, `host` or a list of `host:port`; settings go into `[HOME]/.metier/config.toml`
     ");
 }
 
@@ -162,6 +162,7 @@ fn what_a_skill_asks_for_is_shown_with_whether_it_gets_it() {
       granted  no
       because  it asks for the network `api.example.com:443`, and `none` is allowed
        remedy  if it should have that, set `skills.entries.demo.network = ["api.example.com:443"]`
+     settings  [HOME]/.metier/config.toml
       catalog  in full, 10 tokens
       started  by a model, or by a person
     ----- stderr

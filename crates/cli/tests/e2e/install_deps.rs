@@ -357,7 +357,7 @@ fn a_hostile_option_is_named_and_never_run() {
 
     ----- stderr
     error: the option `evil` is refused: `--cask` is not a target for `brew`
-    hint: ask the author of the skill to mend it
+    hint: ask the author of the skill to correct it
     ");
     assert_eq!(called(&env), "");
     let told = explained(&env);

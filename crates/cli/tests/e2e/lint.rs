@@ -113,7 +113,7 @@ fn paths_are_files_skills_or_folders_of_skills() {
 fn a_path_that_leads_nowhere_is_a_mistake() {
     let env = environment();
     env.write("project/empty/notes.txt", "");
-    assert_snapshot!(compact(&run(&env, "skills lint nowhere")), @"2 |  | error: there is no file or folder `nowhere`");
+    assert_snapshot!(compact(&run(&env, "skills lint nowhere")), @"2 |  | error: there is no file or folder `nowhere` / hint: name a path; `metier skills info NAME` shows the folder of a skill");
     assert_snapshot!(compact(&run(&env, "skills lint empty")), @"2 |  | error: `empty` has no `SKILL.md` in it / hint: name the folder of a skill, or one with such folders in it");
     assert_snapshot!(compact(&run(&env, "skills lint empty --json")), @"2 |  | error: `empty` has no `SKILL.md` in it / hint: name the folder of a skill, or one with such folders in it");
     assert_snapshot!(run(&env, "skills lint --json --format sarif .").code, @"2");

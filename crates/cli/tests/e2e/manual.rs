@@ -78,7 +78,7 @@ fn pages_are_right_for_groff() {
                   Print only the answer and errors
 
            --color <WHEN> [default: auto]
-                  Use colour
+                  Use colour; auto: on a terminal, unless NO_COLOR is set
 
                   Possible values:
 
@@ -99,6 +99,8 @@ fn pages_are_right_for_groff() {
            0      something was found
 
            1      nothing was found
+
+           2      the command line was not understood
 
     SEE ALSO
            metier-skills(1), metier(1)

@@ -183,7 +183,7 @@ fn what_would_not_be_written_down_is_refused() {
 
     ----- stderr
     error: `https://skills.invalid/a.zip` is no folder
-    hint: `--skills-dir` takes folders; archives are named by the setting `skills.extra_dirs`
+    hint: `--skills-dir` takes folders; archives are named by the setting `skills.extra_dirs`; settings go into `[HOME]/.metier/config.toml`
     ");
     let http = "--http http://127.0.0.1:7777/mcp --token-env TOKEN";
     for line in [

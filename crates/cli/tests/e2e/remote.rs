@@ -101,8 +101,8 @@ fn a_skill_of_a_server_runs_once_it_is_trusted_and_also_when_the_server_is_gone(
 
     ----- stderr
     warning: [SERVER]: a skill of this server is not trusted, and not used; `metier skills trust NAME` shows one and asks [M086]
-    error: `ship` may not be used
-    hint: `metier skills explain ship` says why, and what to do
+    error: the skill `ship` cannot be used: offered by the server [SERVER] and not trusted
+    hint: read it with `metier read skill://ship/SKILL.md`, then run `metier skills trust ship`, both with the `--mcp` of its server, unless it is configured
     ");
     assert_eq!(server.reads(), 0, "what is not trusted is not fetched to be run");
     assert_snapshot!(steady(&trust(&env, &server), &label), @"
@@ -164,8 +164,8 @@ fn a_skill_that_changes_on_its_server_is_not_trusted_any_more() {
     ----- stderr
     warning: [SERVER] skill://ship/SKILL.md:1:1: changed since it was trusted: scripts/run.sh, x (new) [M087]
       hint: look at it, then run `metier skills trust`
-    error: `ship` may not be used
-    hint: `metier skills explain ship` says why, and what to do
+    error: the skill `ship` cannot be used: changed on the server [SERVER] since it was trusted: scripts/run.sh, x (new)
+    hint: read it with `metier read skill://ship/SKILL.md`, then run `metier skills trust ship`, both with the `--mcp` of its server, unless it is configured
     ");
     assert_snapshot!(steady(&ask(&env, &server.url(), &["skills", "explain", "ship"]), &label), @"
     exit 0
@@ -215,14 +215,16 @@ fn content_that_is_not_what_was_told_is_not_used() {
     ----- stdout
 
     ----- stderr
-    error: `ship` of the server `[SERVER]` cannot be used: the server `[SERVER]` gave more than 23 bytes: skill://ship/scripts/run.sh
+    error: `ship` of the server `[SERVER]` cannot be used: the server `[SERVER]` gave more than 23 bytes: `skill://ship/scripts/run.sh`
+    hint: whoever makes the server can change that
     ");
     assert_snapshot!(with_lie(give("scripts/run.sh", "x".repeat(20 << 20))), @"
     exit 1
     ----- stdout
 
     ----- stderr
-    error: `ship` of the server `[SERVER]` cannot be used: the server `[SERVER]` gave more than 23 bytes: skill://ship/scripts/run.sh
+    error: `ship` of the server `[SERVER]` cannot be used: the server `[SERVER]` gave more than 23 bytes: `skill://ship/scripts/run.sh`
+    hint: whoever makes the server can change that
     ");
     assert_snapshot!(with_lie(|server| drop(server.state().files.remove("skill://ship/scripts/run.sh"))), @"
     exit 1
@@ -230,6 +232,7 @@ fn content_that_is_not_what_was_told_is_not_used() {
 
     ----- stderr
     error: `ship` of the server `[SERVER]` cannot be used: the server `[SERVER]` refuses: no (code -32602)
+    hint: `metier mcp servers` shows what it offers
     ");
 }
 

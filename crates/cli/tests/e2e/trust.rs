@@ -175,6 +175,7 @@ fn a_project_is_trusted_by_name_from_elsewhere() {
 
     ----- stderr
     error: cannot find the folder `[PROJECT]/nowhere`: No such file or directory (os error 2)
+    hint: check the path
     ");
 }
 

@@ -108,7 +108,7 @@ fn a_trust_file_that_cannot_be_read_trusts_nobody() {
     env.write("home/.metier/trust.json", "{ \"version\": 1, \"projects\": [");
     assert_eq!(states(&env), "first untrusted, second untrusted");
     assert_snapshot!(problems(&run(&env, "skills list")), @"
-    warning: [HOME]/.metier/trust.json: the trust file `[HOME]/.metier/trust.json` cannot be understood: invalid type: sequence, expected a map at line 1 column 28; nobody is trusted [M086]
+    warning: [HOME]/.metier/trust.json: cannot be used: invalid type: sequence, expected a map at line 1 column 28; until then no project is trusted [M086]
     warning: [PROJECT]: the project is not trusted, so its 2 skills are not used; look at what is there, then run `metier trust` [M086]
     ");
     assert_snapshot!(run(&env, "trust"), @"

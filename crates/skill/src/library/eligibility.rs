@@ -259,7 +259,7 @@ impl Block {
                 "read it with `metier read skill://{name}/SKILL.md`, then run `metier skills trust {name}`, both with the `--mcp` of its server, unless it is configured"
             ),
             Self::Dynamic { .. } | Self::Os { .. } => return None,
-            Self::Unreadable { .. } => "run `metier skills lint` on it".to_owned(),
+            Self::Unreadable { .. } => "ask its author to correct its header".to_owned(),
             Self::Env { name } => match requirements.and_then(|it| it.primary_env.as_deref()) {
                 Some(primary) if primary == name => {
                     format!("set {name}, or `skills.entries.{key}.api_key`")

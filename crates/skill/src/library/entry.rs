@@ -63,7 +63,13 @@ impl Entry {
 
     /// What to do about something that keeps it from being used.
     pub fn remedy(&self, block: &Block) -> Option<String> {
-        block.remedy(&self.name, &self.manifest)
+        match (block, &self.place) {
+            (Block::Unreadable { .. }, Place::Folder { file, .. }) => {
+                let folder = file.parent().unwrap_or(file).display();
+                Some(format!("`metier skills lint {folder}` shows where"))
+            }
+            _ => block.remedy(&self.name, &self.manifest),
+        }
     }
 
     /// The skill as its server tells of it, if it is on another one.

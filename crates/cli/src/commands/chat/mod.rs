@@ -93,32 +93,31 @@ fn answer(chat: &mut Chat<'_>, text: &str) -> Answered {
         Said::Message(message) => chat.say(message),
         Said::Order(order) => {
             let result = chat.obey(order, &names);
-            tell(chat, &result)
+            tell(chat, result)
         }
         Said::Needless { word } => {
-            tell(chat, &Err(Failure::usage(format!("`/{word}` takes nothing behind it"))))
+            tell(chat, Err(Failure::usage(format!("`/{word}` takes nothing behind it"))))
         }
         Said::Unknown { word, nearest } => {
             let failure = unknown(chat, &word, nearest.as_deref());
-            tell(chat, &Err(failure))
+            tell(chat, Err(failure))
         }
     };
     if is_good { Answered::Well } else { Answered::Badly }
 }
 
 /// Says what went wrong, if anything did.
-fn tell(chat: &Chat<'_>, result: &Result<(), Failure>) -> bool {
-    if let Err(failure) = result {
-        chat.context.output.failure(failure);
-    }
-    result.is_ok()
+fn tell(chat: &Chat<'_>, result: Result<(), Failure>) -> bool {
+    let Err(failure) = result else { return true };
+    let settings = chat.context.environment.settings_file();
+    chat.context.output.failure(&failure.naming(&settings));
+    false
 }
 
 fn unknown(chat: &Chat<'_>, word: &str, nearest: Option<&str>) -> Failure {
     let snapshot = chat.skills.snapshot();
-    if snapshot.find(word).is_some_and(|entry| !entry.verdict.is_eligible()) {
-        return Failure::new(format!("`{word}` may not be used"))
-            .hint(format!("`metier skills explain {word}` says why, and what to do"));
+    if let Some(entry) = snapshot.find(word).filter(|entry| !entry.verdict.is_eligible()) {
+        return Failure::of_unusable(entry);
     }
     let failure = match word {
         "" => Failure::usage("`/skill` needs the name of a skill"),

@@ -88,7 +88,8 @@ impl Chat<'_> {
     fn attach(&mut self, file: &str) -> Result<(), Failure> {
         let file = without_quotes(file);
         if file.is_empty() {
-            return Err(Failure::usage("`/attach` needs the name of a file"));
+            return Err(Failure::usage("`/attach` needs the name of a file")
+                .hint("write it behind it, as in `/attach sales.csv`"));
         }
         let environment = &self.context.environment;
         let path = environment.expand(file, &environment.folder);

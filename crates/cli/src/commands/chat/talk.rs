@@ -132,6 +132,9 @@ impl<'a> Chat<'a> {
             report::why_without_answer(self.context, outcome);
         } else if outcome.ending != Ending::Answered {
             self.context.output.say(&report::ending(outcome));
+            if let Some(hint) = report::hint(&outcome.ending, None) {
+                self.context.output.note(style::DIM, "hint: ", &hint);
+            }
         }
     }
 

@@ -63,9 +63,13 @@ fn from_json(file: &Path) -> Result<RunRequest, Failure> {
     } else {
         File::open(file).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut text))
     };
-    read.map_err(|error| Failure::usage(format!("{name} cannot be read: {error}")))?;
+    read.map_err(|error| {
+        Failure::usage(format!("{name} cannot be read: {error}")).hint("check its path")
+    })?;
     if text.len() as u64 > MAX_BYTES {
-        return Err(Failure::usage(format!("{name} has more than {MAX_BYTES} bytes")));
+        let most = MAX_BYTES >> 20;
+        return Err(Failure::usage(format!("{name} has more than {most} MiB"))
+            .hint("name large files as `inputs`"));
     }
     let mut reader = serde_json::Deserializer::from_slice(&text);
     let request: RunRequest = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
@@ -75,9 +79,10 @@ fn from_json(file: &Path) -> Result<RunRequest, Failure> {
         }
         Failure::usage(format!("{name} is not a request: `{place}`: {inner}"))
     })?;
-    reader
-        .end()
-        .map_err(|error| Failure::usage(format!("{name} has more than one value: {error}")))?;
+    reader.end().map_err(|error| {
+        Failure::usage(format!("{name} has more than one value: {error}"))
+            .hint("write one JSON object, and nothing behind it")
+    })?;
     Ok(request)
 }
 
@@ -92,7 +97,7 @@ fn command(words: &[String]) -> String {
 fn variables(pairs: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     let pair = |text: &String| {
         let (name, value) = text.split_once('=').ok_or_else(|| {
-            Failure::usage(format!("`--env {text}` has no value")).hint("write K=V")
+            Failure::usage(format!("`--env {text}` has no value")).hint("write NAME=VALUE")
         })?;
         Ok((name.to_owned(), value.to_owned()))
     };
@@ -109,10 +114,13 @@ fn input(text: &str, context: &Context, files: &mut Vec<PathBuf>) -> Result<Inpu
         return Ok(InputSpec { from: from.to_owned(), to, ..InputSpec::default() });
     }
     let path = context.environment.expand(from, &context.environment.folder);
-    let path = path
-        .canonicalize()
-        .map_err(|error| Failure::usage(format!("`{from}` cannot be read: {error}")))?;
-    let name = path.to_str().ok_or_else(|| Failure::usage(format!("`{from}` is not UTF-8")))?;
+    let path = path.canonicalize().map_err(|error| {
+        Failure::usage(format!("`{from}` cannot be read: {error}")).hint("check the path")
+    })?;
+    let name = path.to_str().ok_or_else(|| {
+        Failure::usage(format!("the path of `{from}` is not text in UTF-8"))
+            .hint("rename what is on the way to it")
+    })?;
     let from = format!("host://{name}");
     files.push(path);
     Ok(InputSpec { from, to, ..InputSpec::default() })

@@ -52,9 +52,10 @@ pub(super) async fn serve(
         origins: arguments.allow_origin.clone(),
     };
     let make = move |guest| Server::new(visitors.visit(guest)).with_bell(visitors.bell.clone());
-    http::serve(listener, options, make, told_to_stop()?)
-        .await
-        .map_err(|error| Failure::new(format!("serving at `{address}` ended: {error}")))
+    http::serve(listener, options, make, told_to_stop()?).await.map_err(|error| {
+        Failure::new(format!("serving at `{address}` ended: {error}"))
+            .hint("start it again; if it ends again, name another address")
+    })
 }
 
 /// Who visits: everybody with a session has a workspace of their own, and so has each token for requests without one.

@@ -60,6 +60,7 @@ fn serve(arguments: &ServeArgs, context: &Context) -> Result<u8, Failure> {
                 let server = Server::new(Arc::new(Visit::new(visits, key))).with_bell(bell);
                 stdio::serve(server, told_to_stop()?).await.map_err(|error| {
                     Failure::new(format!("the connection to the agent broke: {error}"))
+                        .hint("start it again; if it breaks again, look at what the agent says")
                 })
             }
             Some(address) => {

@@ -97,7 +97,9 @@ fn made(context: &Context) -> Result<PathBuf, Failure> {
 
 fn random() -> Result<String, Failure> {
     let mut bytes = [0; BYTES];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| Failure::new(format!("the system has no random bytes: {error}")))?;
+    getrandom::fill(&mut bytes).map_err(|error| {
+        Failure::new(format!("the system has no random bytes: {error}"))
+            .hint("name a file that has a token with `--token-file`")
+    })?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

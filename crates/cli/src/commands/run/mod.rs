@@ -105,7 +105,8 @@ fn said(task: &str, names: &Names) -> Result<Message, Failure> {
         return Ok(Message::of(task, names));
     }
     if is_order(word) {
-        return Err(Failure::usage(format!("`/{word}` is a command of `metier chat`")));
+        return Err(Failure::usage(format!("`/{word}` is a command of `metier chat`"))
+            .hint("start `metier chat`, and type it there"));
     }
     let failure = Failure::usage(format!("there is no skill that `/{word}` calls"));
     Err(match names.nearest_skill(word) {

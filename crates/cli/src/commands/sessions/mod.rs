@@ -22,12 +22,11 @@ use crate::sessions::session_key;
 /// Does what was asked with sessions.
 pub(super) fn run(arguments: &SessionsArgs, context: &Context) -> Result<u8, Failure> {
     match &arguments.command {
-        SessionsCommand::List => list::list(context, arguments.json),
-        SessionsCommand::Show { session, details } => {
-            let view = View { json: arguments.json, details: *details };
-            show::show(context, session, view)
+        SessionsCommand::List { json } => list::list(context, *json),
+        SessionsCommand::Show { session, details, json } => {
+            show::show(context, session, View { json: *json, details: *details })
         }
-        SessionsCommand::Rm { session } => remove::remove(context, session, arguments.json),
+        SessionsCommand::Rm { session, json } => remove::remove(context, session, *json),
         SessionsCommand::Export { session } => export(context, session),
     }
 }

@@ -269,6 +269,7 @@ fn missing_keys(snapshot: &Snapshot) -> impl Iterator<Item = (&Entry, &str)> {
 
 fn not_text() -> Failure {
     Failure::usage("the name of the folder is not text, and cannot be written down")
+        .hint("name another folder with `--workspace DIR`")
 }
 
 /// Makes a folder, and those above it, for their owner only.

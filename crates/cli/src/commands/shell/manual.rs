@@ -1,7 +1,7 @@
 //! `metier man`: pages for `man`, one for each command, made of the same tree as the help.
 
 use std::fs;
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
 use clap::Command;
@@ -21,6 +21,9 @@ pub(in crate::commands) fn manual(folder: Option<&Path>, output: Output) -> Resu
     tree.build();
     let Some(folder) = folder else {
         output.print(&page(&tree, ""));
+        if io::stdout().is_terminal() {
+            output.say("`metier man | man -l -` shows this as a page");
+        }
         return Ok(OK);
     };
     fs::create_dir_all(folder).map_err(|error| cannot(folder, &error))?;
@@ -70,7 +73,11 @@ fn troff(command: &Command, path: &str) -> io::Result<Vec<u8>> {
     }
     let mut rest = Roff::new();
     if let Some(note) = args::note(path) {
-        add_note(&mut rest, note);
+        add_note(&mut rest, &note);
+    }
+    if let Some(remark) = args::remark(path) {
+        rest.control("SH", ["FILES"]);
+        rest.text([roman(remark)]);
     }
     add_neighbours(&mut rest, path);
     rest.to_writer(&mut text)?;

@@ -61,6 +61,7 @@ pub(super) fn run(
             ErrorKind::NotFound => Failure::new(format!("`{}` has no doc `{path}`", wanted.name)),
             _ => {
                 Failure::new(format!("cannot read the doc `{path}` of `{}`: {error}", wanted.name))
+                    .hint("make it readable for you")
             }
         };
         let names: Vec<&str> = docs.iter().map(|(path, _)| *path).collect();

@@ -1,5 +1,7 @@
 //! `metier skills explain`: the whole chain, from where a skill was found to who may start it.
 
+use std::path::Path;
+
 use metier_skill::catalog::Format;
 use metier_skill::library::{Entry, Snapshot};
 use metier_skill::problem::Problem;
@@ -8,7 +10,7 @@ use serde_json::{Value, json};
 use crate::args::SourceArgs;
 use crate::commands::skills::list::ListedProblem;
 use crate::context::Context;
-use crate::failure::{Failure, OK};
+use crate::failure::{Failure, OK, names_setting};
 use crate::grants::{remedy, settings_key};
 use crate::output::{plain, severity_style, style, styled};
 
@@ -28,7 +30,7 @@ pub(super) fn run(
     if json {
         context.output.json(&as_json(&told));
     } else {
-        context.output.print(&page(&told));
+        context.output.print(&page(&told, &context.environment.settings_file()));
     }
     Ok(OK)
 }
@@ -129,7 +131,7 @@ fn as_json(told: &Told<'_>) -> Value {
     answer
 }
 
-fn page(told: &Told<'_>) -> String {
+fn page(told: &Told<'_>, settings: &Path) -> String {
     let Told { entry, form, request, problems } = told;
     let mut text = format!("{}\n", styled(style::NAME, plain(entry.name.as_str())));
     let mut step = |name: &str, value: String| {
@@ -163,6 +165,11 @@ fn page(told: &Told<'_>) -> String {
                 refusal.remedy().iter().for_each(|hint| step("remedy", plain(hint)));
             }
         }
+    }
+    let blocks = entry.verdict.blocks.iter().filter_map(|block| entry.remedy(block));
+    let refusal = request.as_ref().and_then(|it| it.refusal.as_ref()?.remedy());
+    if blocks.chain(refusal.map(str::to_owned)).any(|remedy| names_setting(&remedy)) {
+        step("settings", plain(&settings.display().to_string()));
     }
     let cost = if form.tokens > 0 { format!(", {} tokens", form.tokens) } else { String::new() };
     step("catalog", format!("{}{cost}", form.name));

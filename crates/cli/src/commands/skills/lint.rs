@@ -154,7 +154,9 @@ fn files_to_lint(
     for path in paths {
         let full = context.environment.folder.join(path);
         if !full.exists() {
-            return Err(Failure::usage(format!("there is no file or folder `{}`", path.display())));
+            let shown = path.display();
+            return Err(Failure::usage(format!("there is no file or folder `{shown}`"))
+                .hint("name a path; `metier skills info NAME` shows the folder of a skill"));
         }
         if full.is_dir() {
             let (found, noticed) = find_skill_files(&root(path.clone()));
@@ -213,8 +215,10 @@ fn mend(context: &Context, file: &Path) -> Result<(), Failure> {
     if fixed == text {
         return Ok(());
     }
-    rewrite::write(file, &fixed, Readers::Everybody)
-        .map_err(|error| Failure::new(format!("cannot write `{}`: {error}", file.display())))?;
+    rewrite::write(file, &fixed, Readers::Everybody).map_err(|error| {
+        Failure::new(format!("cannot write `{}`: {error}", file.display()))
+            .hint("make it and its folder writable for you")
+    })?;
     context.output.say(&format!("mended {}", plain(&file.display().to_string())));
     Ok(())
 }

@@ -99,9 +99,9 @@ pub(in crate::commands) fn print(context: &Context, done: &Done<'_>, outcome: &O
     if out.is_quiet() {
         why_without_answer(context, outcome);
     }
-    match hint(&outcome.ending) {
-        Some(hint) if out.is_quiet() => out.row(style::DIM, "hint: ", hint),
-        Some(hint) => out.note(style::DIM, "hint: ", hint),
+    match hint(&outcome.ending, Some(done.session)) {
+        Some(hint) if out.is_quiet() => out.row(style::DIM, "hint: ", &hint),
+        Some(hint) => out.note(style::DIM, "hint: ", &hint),
         None => {}
     }
 }
@@ -140,18 +140,22 @@ pub(in crate::commands) fn files(context: &Context, folder: Option<&Path>, outco
     }
 }
 
-/// What to do about a turn without an answer.
-fn hint(ending: &Ending) -> Option<&'static str> {
-    match ending {
+/// What to do about a turn without an answer: in a conversation, or later in a session.
+pub(crate) fn hint(ending: &Ending, session: Option<&str>) -> Option<String> {
+    let there = session.map(|id| format!(" with `--session {id}`")).unwrap_or_default();
+    let (advice, otherwise) = match ending {
         Ending::Silent | Ending::UnknownTools | Ending::Looping { .. } => {
-            Some("ask again with `--session`, or name another model with `--model`")
+            ("ask again", ", or name another model with `--model`")
         }
-        Ending::CutOff => Some("ask it to go on with `--session`"),
-        Ending::OutOfRequests => {
-            Some("ask it to go on with `--session`, or raise `agent.max_requests`")
+        Ending::Refused | Ending::Filtered => {
+            ("put the task in other words", ", or name another model with `--model`")
         }
-        _ => None,
-    }
+        Ending::CutOff => ("ask it to go on", ""),
+        Ending::OutOfRequests => ("ask it to go on", ", or raise `agent.max_requests`"),
+        Ending::OutOfTokens => ("ask it to go on", ", or raise `agent.max_tokens`"),
+        _ => return None,
+    };
+    Some(format!("{advice}{there}{otherwise}"))
 }
 
 /// The files that commands made in a turn, as each was last.

@@ -77,7 +77,7 @@ fn agent(sheet: &mut Sheet) {
     sheet.inside(&text(), &E::from(text()).into());
     let library = || {
         LibraryError::new(
-            "`pdf` cannot be read: cannot read the folder `/home/ada/.agents/skills/pdf`: Permission denied (os error 13)",
+            "the skill `pdf`: cannot read the folder `/home/ada/.agents/skills/pdf`: Permission denied (os error 13)",
         )
     };
     sheet.show(library(), Failure::from);

@@ -1,10 +1,12 @@
 //! Every error that a person can meet, in one file: `snapshots/metier__failure__tests__errors.snap`.
 //!
-//! It has two parts. The errors of the libraries are built with believable values and told as the commands tell them. The failures
-//! that commands word themselves are taken from the sources, as they stand there. A new error changes the file, or is missing in it;
+//! It has four parts. The errors of the libraries are built with believable values and told as the commands tell them. Then come
+//! the ways in which a turn ends without an answer. The failures that commands word themselves, and what they notice without
+//! failing, are taken from the sources, as they stand there. A new error changes the file, or is missing in it;
 //! both fail here until somebody has read its wording among the others. How to: `INSTA_UPDATE=always cargo test -p metier failure`.
 
 mod agents;
+mod hintless;
 mod models;
 mod servers;
 mod sheet;
@@ -16,11 +18,13 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use clap::CommandFactory;
+use metier_agent::turn::Ending;
 
 use sheet::Sheet;
 use sources::{Variant, repository};
 
 use crate::args::Cli;
+use crate::commands::hint;
 
 /// Errors that nobody meets on a command line: the crate, the type, the variant or `*`, and who meets it instead.
 const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
@@ -124,9 +128,29 @@ fn sheet() -> Sheet {
     sheet
 }
 
+/// How a turn ends that has no answer.
+fn endings() -> String {
+    let endings = [
+        Ending::Silent,
+        Ending::Refused,
+        Ending::CutOff,
+        Ending::Filtered,
+        Ending::OutOfRequests,
+        Ending::OutOfTokens,
+        Ending::Looping { tool: "skill_run".into() },
+        Ending::UnknownTools,
+    ];
+    let told = endings.iter().map(|ending| {
+        let hint = hint(ending, Some("monday")).expect("what to do about it");
+        format!("(exit code 1)\n    error: {ending}\n    hint: {hint}\n")
+    });
+    format!("## agent: Ending\n\n{}\n", told.collect::<String>())
+}
+
 #[test]
 fn every_error_that_a_person_can_meet_reads_well_beside_the_others() {
-    let text = format!("{}\n{}", sheet().render(), sources::worded_by_commands());
+    let text = [sheet().render(), endings(), sources::worded_by_commands(), sources::noticed()];
+    let text = text.join("\n");
     insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => true }, {
         insta::assert_snapshot!("errors", text);
     });

@@ -32,7 +32,7 @@ pub(super) fn add_to(sheet: &mut Sheet) {
         E::Refused { server: server(), code: -32602, message: "unknown tool".into() },
         E::NotOffered { server: server(), what: "resources" },
         E::Strange { server: server(), what: "an answer without `contents`".into() },
-        E::TooLarge { server: server(), what: "a file".into(), limit: 1_048_576 },
+        E::TooLarge { server: server(), what: "skill://pdf/SKILL.md".into(), limit: 1_048_576 },
         E::Stopped { server: server() },
     ];
     for error in errors {

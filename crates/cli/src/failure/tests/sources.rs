@@ -69,7 +69,7 @@ pub(super) fn worded_by_commands() -> String {
     for file in rust_files(&root) {
         let inside = file.strip_prefix(&root).unwrap().display().to_string();
         // Those are shown with the errors that they are about.
-        if inside == "failure/remedies.rs" || inside == "failure/runs.rs" {
+        if ["failure/remedies.rs", "failure/runs.rs", "failure/place.rs"].contains(&&*inside) {
             continue;
         }
         let source = fs::read_to_string(&file).unwrap();
@@ -116,6 +116,81 @@ fn worded(source: &str) -> String {
         text.push_str(&format!("{shown}{}\n", template(argument)));
     }
     text
+}
+
+/// What stops nothing and is said all the same: the beginning in the source, the beginning when it is shown, and which of
+/// the arguments has the words.
+const NOTICED: [(&str, &str, usize); 4] = [
+    ("Problem::new(", "    problem: ", 2),
+    (".help(", "    help: ", 0),
+    (".note(style::WARN, ", "    note: ", 1),
+    ("Err(", "    reason: ", 0),
+];
+
+/// Files in which an `Err` of plain words is the reason why something is not used.
+const WITH_REASONS: [&str; 1] = ["cli/src/mcp.rs"];
+
+/// What is noticed about skills, settings and servers, by file, as the sources have it. Words that are put together
+/// elsewhere are not in it.
+pub(super) fn noticed() -> String {
+    let root = repository().join("crates");
+    let mut text = String::new();
+    for file in ["cli/src", "skill/src"].iter().flat_map(|it| rust_files(&root.join(it))) {
+        let inside = file.strip_prefix(&root).unwrap().display().to_string();
+        // Helps of arguments are on the pages of help.
+        if inside.starts_with("cli/src/args/") {
+            continue;
+        }
+        let source = fs::read_to_string(&file).unwrap();
+        let source = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let mut found: Vec<(usize, String)> = Vec::new();
+        for (before, shown, which) in NOTICED {
+            if before == "Err(" && !WITH_REASONS.contains(&&*inside) {
+                continue;
+            }
+            for (at, _) in source.match_indices(before) {
+                let all = argument(&source[at + before.len()..]);
+                let words = parts(all).get(which).map(|it| it.trim_start_matches('&'));
+                let template = words.map(|it| template(bound(&source[..at], it).unwrap_or(it)));
+                let template = template.filter(|it| !it.starts_with('{') || !it.ends_with('}'));
+                found.extend(template.map(|it| (at, format!("{shown}{it}\n"))));
+            }
+        }
+        found.sort();
+        if !found.is_empty() {
+            let found: String = found.into_iter().map(|(_, line)| line).collect();
+            text.push_str(&format!("## noticed: {inside}\n\n{found}\n"));
+        }
+    }
+    text
+}
+
+/// What a name was last set to.
+fn bound<'a>(before: &'a str, name: &str) -> Option<&'a str> {
+    let is_name = !name.is_empty() && name.chars().all(|it| it.is_alphanumeric() || it == '_');
+    let start = format!("let {name} =");
+    let at = before.rfind(&start).filter(|_| is_name)? + start.len();
+    Some(before[at..].split(";\n").next()?.trim())
+}
+
+/// The arguments of a call.
+fn parts(arguments: &str) -> Vec<&str> {
+    let (mut depth, mut is_text, mut start, mut parts) = (0, false, 0, Vec::new());
+    let bytes = arguments.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'"' if at == 0 || bytes[at - 1] != b'\\' => is_text = !is_text,
+            b'(' | b'[' | b'{' if !is_text => depth += 1,
+            b')' | b']' | b'}' if !is_text => depth -= 1,
+            b',' if !is_text && depth == 0 => {
+                parts.push(arguments[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(arguments[start..].trim());
+    parts
 }
 
 /// The text up to the parenthesis that closes what was opened before it.

@@ -60,7 +60,7 @@ fn requests(sheet: &mut Sheet) {
         sheet.show(error, tell);
     }
     let errors = [
-        BeyondError::Network { asked: "pypi.org:443".into(), allowed: "none".into() },
+        BeyondError::Network { asked: "api.example.com:443".into(), allowed: "none".into() },
         BeyondError::Timeout { asked: 7200, allowed: 3600 },
         BeyondError::Memory { asked: 8192, allowed: 2048 },
         BeyondError::Processes { asked: 900, allowed: 256 },
@@ -225,7 +225,7 @@ fn artifacts(sheet: &mut Sheet) {
 }
 
 fn addresses(sheet: &mut Sheet) {
-    let parse = |fault| ParseError { entry: "http://pypi.org/simple".into(), fault };
+    let parse = |fault| ParseError { entry: "http://api.example.com/v1".into(), fault };
     let network = |error: ParseError| crate::grants::of_network(&error, "exec.network");
     sheet.show(parse(TargetFault::NotOnlyHost), network);
     let faults = [

@@ -126,13 +126,13 @@ fn a_download_that_is_not_what_was_promised_is_not_used() {
         downloaded(Reply::ok("x").header("Content-Length", "999999999"), &promised),
     ];
     assert_snapshot!(told.join("\n"), @"
-    error: the download has the digest e5616966f7b8bece0be1139e9a1303c96a9bafbc17f5dfceb7716d5e76115e87, and the skill says 0000000000000000000000000000000000000000000000000000000000000000; it is not used
-    error: the archive cannot be used: the archive holds `bin/tool`, which is refused: it is a link
+    error: `download-0` cannot be installed from `[SERVER]/tool.tar.gz`: the download has the digest e5616966f7b8bece0be1139e9a1303c96a9bafbc17f5dfceb7716d5e76115e87, and the skill says 0000000000000000000000000000000000000000000000000000000000000000; it is not used
+    error: `download-0` cannot be installed from `[SERVER]/tool.tar.gz`: the archive cannot be used: the archive holds `bin/tool`, which is refused: it is a link
     error: `tool` is not in what was installed
-    error: the archive cannot be used: the tar.gz archive is damaged or incomplete: unexpected end of file
-    error: `[SERVER]/tool.tar.gz` answered with status 404
-    error: the redirect of `[SERVER]/tool.tar.gz` is refused: its scheme `file` is neither http nor https
-    error: `[SERVER]/tool.tar.gz` is larger than 268435456 bytes
+    error: `download-0` cannot be installed from `[SERVER]/tool.tar.gz`: the archive cannot be used: the tar.gz archive is damaged or incomplete: unexpected end of file
+    error: `download-0` cannot be installed: `[SERVER]/tool.tar.gz` answered with status 404
+    error: `download-0` cannot be installed: the redirect of `[SERVER]/tool.tar.gz` is refused: its scheme `file` is neither http nor https
+    error: `download-0` cannot be installed: `[SERVER]/tool.tar.gz` is larger than 256 MiB
     ");
 }
 
@@ -149,7 +149,7 @@ fn an_archive_that_leaves_its_folder_is_refused() {
     bytes.push(b'x');
     bytes.resize(512 * 4, 0);
     let digest = format!(", archive: tar, sha256: {}", sha256(&bytes));
-    assert_snapshot!(downloaded(Reply::ok(bytes), &digest), @"error: the archive cannot be used: the archive holds `../../../evil`, which is refused: its path contains `..`");
+    assert_snapshot!(downloaded(Reply::ok(bytes), &digest), @"error: `download-0` cannot be installed from `[SERVER]/tool.tar.gz`: the archive cannot be used: the archive holds `../../../evil`, which is refused: its path contains `..`");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_download_never_leaves_https() {
     assert_eq!(outcome.code, 1, "{outcome}");
     assert_snapshot!(outcome.stderr.replace(&port.to_string(), "[PORT]"), @"
     downloading https://localhost:[PORT]/tool
-    error: the redirect of `https://localhost:[PORT]/tool` is refused: it leads from https to http
+    error: `download-0` cannot be installed: the redirect of `https://localhost:[PORT]/tool` is refused: it leads from https to http
     hint: use an address that leads there directly
     ");
     assert!(plain.requests().is_empty(), "it was not even asked for");

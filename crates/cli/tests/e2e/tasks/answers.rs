@@ -150,7 +150,7 @@ fn a_turn_that_is_no_answer_ends_with_one() {
     refused frob: there is no tool `frob`; the tools are: skill_load, skill_select_docs, skill_list_docs, skill_search, skill_run, read_file
     refused frob: there is no tool `frob`; the tools are: skill_load, skill_select_docs, skill_list_docs, skill_search, skill_run, read_file
     the model called only tools that do not exist · [TIME] · scripted/replies.jsonl · session one
-    hint: ask again with `--session`, or name another model with `--model`
+    hint: ask again with `--session one`, or name another model with `--model`
     ");
     script(&env, &[json!({ "text": "I will not.", "stop": "refusal" })]);
     assert_snapshot!(steady(&run_scripted(&env, &["try", "--session", "two"])), @"
@@ -159,6 +159,7 @@ fn a_turn_that_is_no_answer_ends_with_one() {
     I will not.
     ----- stderr
     the model refused · [TIME] · scripted/replies.jsonl · session two
+    hint: put the task in other words with `--session two`, or name another model with `--model`
     ");
 }
 

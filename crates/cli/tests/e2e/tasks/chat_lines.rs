@@ -181,7 +181,7 @@ fn every_command_answers() {
 
     ----- stderr
     error: there is no provider `nobody`; there are `anthropic`, `openai`, `offline`
-    hint: `models.providers.NAME.base_url` makes one of any server
+    hint: to add it, set `models.providers.nobody.base_url` to the address of its interface; settings go into `[HOME]/.metier/config.toml`
     session one · 2 messages
     == /attach my notes.txt
     count it
@@ -206,6 +206,7 @@ fn every_command_answers() {
 
     ----- stderr
     error: `/attach` needs the name of a file
+    hint: write it behind it, as in `/attach sales.csv`
     session one · 4 messages
     == /counter 3 lines
     exit 0
@@ -235,7 +236,7 @@ fn every_command_answers() {
 
     ----- stderr
     error: there is no session `two`
-    hint: `metier run` and `metier exec` name the session they used
+    hint: `metier sessions list` shows those of `run` and `chat`; `metier exec` says which one it used
     session one · 6 messages
     == /session one
     exit 0
@@ -299,7 +300,7 @@ fn a_skill_that_cannot_be_loaded_is_said_and_nothing_is_asked() {
     let outcome = chat(&env, &["--session", "one"], "/needy now\n");
     assert_eq!((outcome.code, outcome.stdout.as_str()), (1, ""), "{outcome}");
     assert_snapshot!(outcome.stderr, @"
-    error: `needy` may not be used
-    hint: `metier skills explain needy` says why, and what to do
+    error: the skill `needy` cannot be used: needs the program no-such-program
+    hint: install no-such-program
     ");
 }

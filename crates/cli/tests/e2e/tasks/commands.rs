@@ -112,7 +112,7 @@ fn a_task_calls_skills_as_a_message_of_a_chat_does() {
     assert_snapshot!(told.join("\n"), @"
     /hiddn say it: 2 | error: there is no skill that `/hiddn` calls / hint: did you mean `/hidden`? / 
     /private: 2 | error: there is no skill that `/private` calls / hint: `metier skills list` shows the skills / 
-    /help: 2 | error: `/help` is a command of `metier chat` / 
+    /help: 2 | error: `/help` is a command of `metier chat` / hint: start `metier chat`, and type it there / 
     /skill: 2 | error: `/skill` needs the name of a skill / hint: `metier skills list` shows the skills /
     ");
 }

@@ -116,7 +116,7 @@ fn names_of_sessions_and_models_that_cannot_be_are_mistakes() {
     2 |  | error: `openai` does not name a model: write it as `provider/name` / hint: for example `openai/gpt-5`; `offline` needs no model, and says what it is
     2 |  | error: `openai/` does not name a model: write it as `provider/name` / hint: for example `openai/gpt-5`; `offline` needs no model, and says what it is
     2 |  | error: `/gpt` does not name a model: write it as `provider/name` / hint: for example `openai/gpt-5`; `offline` needs no model, and says what it is
-    2 |  | error: there is no provider `none`; there are `anthropic`, `openai`, `offline` / hint: `models.providers.NAME.base_url` makes one of any server
+    2 |  | error: there is no provider `none`; there are `anthropic`, `openai`, `offline` / hint: to add it, set `models.providers.none.base_url` to the address of its interface; settings go into `[HOME]/.metier/config.toml`
     2 |  | error: `scripted` does not name a model: write it as `provider/name` / hint: for example `openai/gpt-5`; `offline` needs no model, and says what it is
     ");
     assert_goes_on(&env);

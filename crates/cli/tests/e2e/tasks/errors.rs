@@ -46,7 +46,7 @@ fn every_way_a_provider_refuses_says_what_to_do() {
     1 |  | session one / error: `[SERVER]` does not allow this with the key: Your organization may not use this model / hint: ask for access to the model, or name another with `--model`
     1 |  | session one / error: `[SERVER]` does not know the model `test`, or the base URL is wrong: The model `test` does not exist / hint: name another with `--model provider/name`
     1 |  | session one / error: the account at `[SERVER]` has no quota left: You exceeded your current quota / hint: add credit, or name another model with `--model`
-    1 |  | session one / error: the conversation does not fit into the model, not even summarised; start a new session
+    1 |  | session one / error: the conversation does not fit into the model, not even summarised / hint: start a new session
     1 |  | session one / error: `[SERVER]` did not answer in the expected format; the answer begins with `<html>Welcome to nginx</html>` / hint: check the base URL: it must lead to an interface of models
     ");
 }
@@ -72,9 +72,9 @@ fn a_model_that_cannot_be_opened_leaves_no_session() {
     let told = cases.map(|model| compact(&run_with(&env, model, &["ask"]))).join("\n");
     assert_snapshot!(told, @"
     2 |  | error: `gpt` does not name a model: write it as `provider/name` / hint: for example `openai/gpt-5`; `offline` needs no model, and says what it is
-    2 |  | error: there is no provider `nobody`; there are `anthropic`, `openai`, `offline` / hint: `models.providers.NAME.base_url` makes one of any server
-    1 |  | error: no key for `openai`: set `OPENAI_API_KEY` / hint: or set `models.providers.openai.key` in the configuration; `--model offline` needs no key
-    2 |  | error: cannot read the script `none.jsonl`: No such file or directory (os error 2)
+    2 |  | error: there is no provider `nobody`; there are `anthropic`, `openai`, `offline` / hint: to add it, set `models.providers.nobody.base_url` to the address of its interface; settings go into `[HOME]/.metier/config.toml`
+    1 |  | error: no key for `openai`: set `OPENAI_API_KEY` / hint: `--model offline` needs no key; or set `models.providers.openai.key`; settings go into `[HOME]/.metier/config.toml`
+    2 |  | error: cannot read the script `none.jsonl`: No such file or directory (os error 2) / hint: check its name
     ");
     assert!(!env.home().join(".metier/metier.db").exists());
 }
@@ -96,7 +96,7 @@ fn files_and_words_that_cannot_be_used_are_mistakes() {
     2 |  | error: `skills` cannot be read: it is not a file
     2 |  | error: the id of the session cannot be used: it is empty / hint: name another session
     2 |  | error: [HOME]/.metier/config.toml:2: `skills.load_mode` is not `turn`, `once` or `session`
-    2 |  | error: `models.providers.mine.base_url` is not set / hint: set it to where the provider is asked, such as `http://127.0.0.1:8080/v1`
+    2 |  | error: `models.providers.mine.base_url` is not set / hint: set it to where the provider is asked, such as `http://127.0.0.1:8080/v1`; settings go into `[HOME]/.metier/config.toml`
     ");
 }
 

@@ -18,9 +18,9 @@ fn numbers_that_make_no_sense_are_refused_and_not_bent() {
         compact(&run_scripted(&env, &["look"]))
     });
     assert_snapshot!(told.join("\n"), @"
-    2 |  | error: `context.compact_at` cannot be 0 / hint: set it to a number from 1 to 100
-    2 |  | error: `context.compact_at` cannot be 101 / hint: set it to a number from 1 to 100
-    2 |  | error: `agent.max_requests` cannot be 0 / hint: set it to 1 or more
+    2 |  | error: `context.compact_at` cannot be 0 / hint: set it to a number from 1 to 100; settings go into `[HOME]/.metier/config.toml`
+    2 |  | error: `context.compact_at` cannot be 101 / hint: set it to a number from 1 to 100; settings go into `[HOME]/.metier/config.toml`
+    2 |  | error: `agent.max_requests` cannot be 0 / hint: set it to 1 or more; settings go into `[HOME]/.metier/config.toml`
     ");
     for line in ["context.compact_at = 1", "context.compact_at = 100", "agent.max_requests = 1"] {
         env.write("home/.metier/config.toml", format!("{line}\n"));

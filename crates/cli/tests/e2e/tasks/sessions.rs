@@ -186,7 +186,7 @@ fn a_session_of_exec_alone_is_one_in_which_nothing_was_said() {
 #[test]
 fn the_tokens_of_a_session_that_is_not_there_are_not_told() {
     let env = with_sessions();
-    assert_snapshot!(compact(&run(&env, "usage --session frist")), @"1 |  | error: there is no session `frist` / hint: `metier sessions list` shows those there are");
+    assert_snapshot!(compact(&run(&env, "usage --session frist")), @"1 |  | error: there is no session `frist` / hint: `metier sessions list` shows those of `run` and `chat`; `metier exec` says which one it used");
     assert_eq!(run(&env, "usage --session frist --json").code, 1);
     // A chat that has not begun has none yet.
     let words = ["chat", "--session", "third", "--model", "offline"];
@@ -241,10 +241,10 @@ fn removing_a_session_removes_its_workspace_and_artifacts_and_nothing_else() {
     ];
     let told = cases.map(|line| compact(&run(&env, line))).join("\n");
     assert_snapshot!(told, @"
-    1 |  | error: there is no session `first` / hint: `metier sessions list` shows those there are
-    1 |  | error: there is no session `first` / hint: `metier sessions list` shows those there are
-    1 |  | error: there is no session `first` / hint: `metier run` and `metier exec` name the session they used
-    1 |  | error: there is no session `first` / hint: `metier run` and `metier exec` name the session they used
+    1 |  | error: there is no session `first` / hint: `metier sessions list` shows those of `run` and `chat`; `metier exec` says which one it used
+    1 |  | error: there is no session `first` / hint: `metier sessions list` shows those of `run` and `chat`; `metier exec` says which one it used
+    1 |  | error: there is no session `first` / hint: `metier sessions list` shows those of `run` and `chat`; `metier exec` says which one it used
+    1 |  | error: there is no session `first` / hint: `metier sessions list` shows those of `run` and `chat`; `metier exec` says which one it used
     ");
     // One that is begun again under the name shares nothing with it.
     script(&env, &[json!({ "when": { "turn": 0 }, "text": "New." })]);
@@ -284,7 +284,7 @@ fn without_sessions_there_is_nothing_to_tell_and_nothing_is_made() {
     0 |  | 0 sessions
     0 | [] |
     0 |  | no model has replied yet
-    1 |  | error: there is no session `x` / hint: `metier sessions list` shows those there are
+    1 |  | error: there is no session `x` / hint: `metier sessions list` shows those of `run` and `chat`; `metier exec` says which one it used
     ");
     assert!(!env.home().join(".metier/metier.db").exists());
 }

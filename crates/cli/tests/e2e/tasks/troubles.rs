@@ -79,7 +79,7 @@ fn a_reply_without_a_word_is_told() {
 
     ----- stderr
     the model said nothing · [TIME] · test/small · session one
-    hint: ask again with `--session`, or name another model with `--model`
+    hint: ask again with `--session one`, or name another model with `--model`
     ");
     talk.provider.says([Said::text("")]);
     assert_snapshot!(compact(&talk.try_saying(&["second", "--quiet"])), @"1 |  | the model said nothing / hint: ask again with `--session`, or name another model with `--model`");

@@ -134,7 +134,9 @@ impl ClientError {
             Self::Network { .. } | Self::Status { .. } => {
                 "check the address, and whether the server runs"
             }
-            Self::Unauthorized { .. } => "set the header `Authorization` for this server",
+            Self::Unauthorized { .. } => {
+                "set `mcp.servers.NAME.token_env` to the name of the variable that has its token"
+            }
             Self::Unprotected { .. } => {
                 "use an `https` address, or one of this machine, or leave out the headers"
             }

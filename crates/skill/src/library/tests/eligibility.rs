@@ -102,7 +102,7 @@ fn a_skill_that_names_a_server_or_a_tool_needs_it() {
     world.servers = vec!["git"];
     insta::assert_snapshot!(world.outcome(), @"
     ship (user) user/ship/SKILL.md
-      not eligible, requirements cannot be read: `tools` has an entry that is not `server/tool`: run `metier skills lint` on it
+      not eligible, requirements cannot be read: `tools` has an entry that is not `server/tool`: `metier skills lint user/ship` shows where
     M045 error user/ship/SKILL.md: what the skill requires cannot be read: `tools` has an entry that is not `server/tool`
     ");
 }
@@ -202,7 +202,7 @@ fn requirements_that_cannot_be_read_close_the_gate() {
     }
     insta::assert_snapshot!(ship("requires: 7").outcome(), @"
     ship (user) user/ship/SKILL.md
-      not eligible, requirements cannot be read: `requires` is text, and not a JSON object: run `metier skills lint` on it
+      not eligible, requirements cannot be read: `requires` is text, and not a JSON object: `metier skills lint user/ship` shows where
     M045 error user/ship/SKILL.md: what the skill requires cannot be read: `requires` is text, and not a JSON object
     ");
 }

@@ -18,7 +18,10 @@ const MAX_BYTES: u64 = 64 << 20;
 ///
 /// When it cannot be read, or is no text.
 pub(super) fn read(file: &Path) -> Result<Option<String>, Failure> {
-    let failed = |why: &str| Failure::new(format!("cannot read `{}`: {why}", file.display()));
+    let failed = |why: &str| {
+        Failure::new(format!("cannot read `{}`: {why}", file.display()))
+            .hint("make it a file of text that you can read")
+    };
     let metadata = match fs::metadata(file) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -38,8 +41,10 @@ pub(super) fn read(file: &Path) -> Result<Option<String>, Failure> {
 /// When it is not, or cannot be known.
 pub(super) fn place(file: &Path, scope: Scope, root: &Path) -> Result<PathBuf, Failure> {
     let shown = file.display();
-    let place = rewrite::target(file)
-        .map_err(|error| Failure::new(format!("cannot write `{shown}`: {error}")))?;
+    let place = rewrite::target(file).map_err(|error| {
+        Failure::new(format!("cannot write `{shown}`: {error}"))
+            .hint("`--print` shows what to write there yourself")
+    })?;
     if scope == Scope::Project && !place.starts_with(real(root)) {
         let place = place.display();
         return Err(Failure::new(format!("`{shown}` leads out of the project, to `{place}`"))

@@ -138,6 +138,7 @@ impl<'a> Install<'a> {
     fn program(&self) -> Result<PathBuf, Failure> {
         let program = environment::program().map_err(|error| {
             Failure::new(format!("the system does not say where this program is: {error}"))
+                .hint("start it by its whole path, with /proc mounted")
         })?;
         let name = program.file_name().unwrap_or_default();
         let on_path = self.context.environment.path().into_iter().map(|it| it.join(name));
@@ -245,9 +246,10 @@ impl<'a> Install<'a> {
 
     fn not_understood(&self, hint: &str) -> Failure {
         let shown = self.shown();
-        let message =
-            format!("`{shown}` is not understood well enough to be changed, and was left as it is");
-        Failure::new(message).hint(hint)
+        Failure::new(format!(
+            "`{shown}` is not understood well enough to be changed, and was left as it is"
+        ))
+        .hint(hint)
     }
 
     /// The server that the client starts has the variables of the client, not those of this terminal.

@@ -52,18 +52,18 @@ pub(super) fn words(
 /// When it is no text.
 pub(super) fn text(path: &Path) -> Result<String, Failure> {
     let shown = path.display();
-    path.to_str()
-        .map(str::to_owned)
-        .ok_or_else(|| Failure::usage(format!("`{shown}` is not text, and cannot be written down")))
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        Failure::usage(format!("`{shown}` is not text, and cannot be written down"))
+            .hint("rename it, or what is on the way to it")
+    })
 }
 
 fn whole(folder: &Path, environment: &Environment) -> Result<String, Failure> {
     let path = environment.folder.join(folder);
     if !path.is_dir() {
-        let failure = Failure::usage(format!("`{}` is no folder", folder.display()));
-        let hint =
-            "`--skills-dir` takes folders; archives are named by the setting `skills.extra_dirs`";
-        return Err(failure.hint(hint));
+        return Err(Failure::usage(format!("`{}` is no folder", folder.display())).hint(
+            "`--skills-dir` takes folders; archives are named by the setting `skills.extra_dirs`",
+        ));
     }
     text(&real(&path))
 }

@@ -97,12 +97,13 @@ fn named<'a>(
 ) -> Result<&'a Offer, Failure> {
     if let Some(refused) = requirements.refused.iter().find(|refused| refused.id == id) {
         return Err(Failure::new(format!("the option `{id}` is refused: {}", refused.reason))
-            .hint("ask the author of the skill to mend it"));
+            .hint("ask the author of the skill to correct it"));
     }
     let Some(offer) = offers.iter().find(|offer| offer.id == id) else {
         let ids: Vec<String> = offers.iter().map(|offer| format!("`{}`", offer.id)).collect();
         return Err(match &ids[..] {
-            [] => Failure::usage(format!("there is no option `{id}`: the skill offers none")),
+            [] => Failure::usage(format!("there is no option `{id}`: the skill offers none"))
+                .hint("install it yourself, so that it is on the PATH"),
             ids => Failure::usage(format!("there is no option `{id}`"))
                 .hint(format!("there is {}", ids.join(", "))),
         });

@@ -11,7 +11,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use metier_net::{Client, ClientOptions, Download, DownloadRequest};
+use metier_net::{Client, ClientOptions, Download, DownloadRequest, NetError};
 use metier_sandbox::{Cancel, Job, Limits, Observer, Outcome, Policy, Program, Stream};
 use metier_skill::header::InstallKind;
 use metier_skill::install::{
@@ -111,7 +111,15 @@ impl Installer<'_> {
 
     fn perform(&self, offer: &Offer) -> Result<(), Failure> {
         match &offer.plan {
-            InstallPlan::Download(download) => self.download(download),
+            InstallPlan::Download(download) => self.download(download).map_err(|failure| {
+                let (id, url) = (&offer.id, &download.url);
+                // The network names the address itself.
+                if failure.to_string().contains(url.as_str()) {
+                    failure.within(format!("`{id}` cannot be installed"))
+                } else {
+                    failure.within(format!("`{id}` cannot be installed from `{url}`"))
+                }
+            }),
             InstallPlan::Run(commands) => {
                 commands.iter().try_for_each(|command| self.run(offer, command))
             }
@@ -162,7 +170,9 @@ impl Installer<'_> {
         let outcome = metier_sandbox::run(&job, &[], &mut relay, &cancel);
         relay.end();
         drop((listener, working));
-        let outcome = outcome.map_err(|error| Failure::brief(&error))?;
+        let outcome = outcome.map_err(|error| {
+            Failure::brief(&error).hint("install it first, or choose another way with `--option`")
+        })?;
         judge(&program, &outcome).inspect_err(|_| {
             if !outcome.cancelled {
                 relay.insist();
@@ -210,7 +220,13 @@ impl Installer<'_> {
         let request = DownloadRequest { url: &plan.url, etag: None, last_modified: None };
         let working = output.working("downloading");
         let mut measured = Measured::new(&mut file, &working, "downloading");
-        let download = client.download_blocking(&request, &mut measured)?;
+        let download = client.download_blocking(&request, &mut measured);
+        let download = download.map_err(|error| match error {
+            NetError::Status { status: 401 | 403, .. } => {
+                Failure::from(error).hint("install it yourself, so that it is on the PATH")
+            }
+            error => error.into(),
+        })?;
         let Download::Fetched(fetched) = download else {
             return Err(Failure::new("the server says that nothing changed, but there is no copy")
                 .hint("try again; else the server does not answer as it should"));

@@ -213,9 +213,9 @@ fn approvals_add_binds_a_tool_to_what_its_server_says_of_it_now() {
     1 | error: the server `odd` has no tool `none`
     hint: `metier mcp servers` shows servers, and the tools they have
     2 | error: `mcp:odd/*` is not one tool
-    hint: `mcp.servers.odd.allow` in the configuration takes patterns
+    hint: `mcp.servers.odd.allow` in the configuration takes patterns; settings go into `[HOME]/.metier/config.toml`
     2 | error: no tools of a server `other` are used
-    hint: `[mcp.servers.other]` in the configuration describes one
+    hint: `[mcp.servers.other]` in the configuration describes one; settings go into `[HOME]/.metier/config.toml`
     ");
     let id = listed[0]["id"].as_str().expect("an id");
     assert_eq!(run(&env, &format!("approvals revoke {id}")).code, 0);
@@ -297,7 +297,7 @@ fn servers_are_listed_with_their_state_and_tools() {
     mcp:odd/echo  Says what it is told.
     mcp:odd/variables  Names variables.
     ----- stderr
-    note: the server `odd2` is not used: neither `command` nor `url` is set
+    note: the server `odd2` is not used: neither `command` nor `url` is set; set one of them
     note: the server `gone` cannot be started: `/nonexistent` cannot be started: No such file or directory (os error 2); install the program, or correct the command
     3 servers
     ");
@@ -340,6 +340,7 @@ fn a_skill_that_names_a_server_is_used_where_there_is_one() {
      eligible  no
       because  needs the MCP server other
        remedy  describe it in your configuration as `[mcp.servers.other]`, or see in `metier mcp servers` why it is not used
+     settings  [HOME]/.metier/config.toml
       catalog  not listed
       started  by nobody
     off
@@ -347,6 +348,7 @@ fn a_skill_that_names_a_server_is_used_where_there_is_one() {
      eligible  no
       because  needs the tool odd/variables of an MCP server
        remedy  look at `mcp.servers.odd.tools` and `mcp.servers.odd.deny`
+     settings  [HOME]/.metier/config.toml
       catalog  not listed
       started  by nobody
     ");

@@ -85,7 +85,7 @@ impl Tracing {
     pub(crate) fn end(self) {
         drop(self.span);
         if let Some(Err(error)) = self.telemetry.map(Telemetry::finish) {
-            warn(self.output, &error);
+            self.output.note(style::WARN, "warning: ", &unsent(&error));
         }
     }
 }
@@ -105,7 +105,13 @@ fn start(environment: &Environment, output: Output) -> Option<Telemetry> {
         return None;
     }
     let started = metier_telemetry::start(settings, parent);
-    started.inspect_err(|error| warn(output, error)).ok()
+    let told = |error: &dyn Error| output.note(style::WARN, "warning: ", &unsent(error));
+    started.inspect_err(|error| told(error)).ok()
+}
+
+/// Why no spans are sent, for somebody who may not know that they asked for it.
+pub(crate) fn unsent(error: &dyn Error) -> String {
+    format!("{}; unset OTEL_EXPORTER_OTLP_ENDPOINT to send none", Failure::brief(error))
 }
 
 fn warn(output: Output, error: &dyn Error) {

@@ -15,6 +15,7 @@ use super::models;
 use super::sheet::{Sheet, system};
 use crate::failure::Failure;
 use crate::settings::SettingsError;
+use crate::telemetry::unsent;
 
 pub(super) fn add_to(sheet: &mut Sheet) {
     settings(sheet);
@@ -150,9 +151,14 @@ fn telemetry(sheet: &mut Sheet) {
     sheet.warn(&E::Exporter("zipkin".into()));
     sheet.warn(&E::Timeout { variable: "OTEL_EXPORTER_OTLP_TIMEOUT" });
     sheet.warn(&E::List { variable: "OTEL_EXPORTER_OTLP_HEADERS" });
-    sheet.warn(&StartError::from(NetError::Runtime(std::io::Error::from_raw_os_error(11))));
-    sheet.warn(&StartError::Background(std::io::Error::from_raw_os_error(11)));
-    sheet.warn(&StartError::Taken);
+    let busy = || std::io::Error::from_raw_os_error(11);
+    for error in [
+        StartError::from(NetError::Runtime(busy())),
+        StartError::Background(busy()),
+        StartError::Taken,
+    ] {
+        sheet.note(&error, &unsent(&error));
+    }
     let causes = [
         || ExportError::from(models::connect()),
         || ExportError::Status { status: 503, retry_after: None },
@@ -161,10 +167,11 @@ fn telemetry(sheet: &mut Sheet) {
     ];
     for cause in causes {
         let endpoint = "http://127.0.0.1:4318/v1/traces".to_owned();
-        sheet.warn_with(&cause(), &Undelivered { endpoint, cause: cause() });
+        sheet.note(&cause(), &unsent(&Undelivered { endpoint, cause: cause() }));
     }
-    sheet.warn(&Undelivered {
+    let error = Undelivered {
         endpoint: "http://127.0.0.1:4318/v1/traces".into(),
         cause: ExportError::Late,
-    });
+    };
+    sheet.note(&error, &unsent(&error));
 }

@@ -291,7 +291,7 @@ fn a_receiver_that_is_not_there_costs_one_line_and_nothing_else() {
     Hello.
     ----- stderr
     answered · [TIME] · scripted/replies.jsonl · session one
-    warning: spans were not delivered to `http://[ADDRESS]/v1/traces`: Connection refused (os error 111)
+    warning: spans were not delivered to `http://[ADDRESS]/v1/traces`: Connection refused (os error 111); unset OTEL_EXPORTER_OTLP_ENDPOINT to send none
     ");
     let quiet = run_scripted(&env, &["hello", "--quiet", "--session", "two"]);
     assert_eq!(compact(&quiet), "0 | Hello. |");
@@ -308,7 +308,7 @@ fn a_receiver_that_does_not_answer_holds_the_end_up_for_seconds_only() {
     assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
     assert_eq!((outcome.code, &*outcome.stdout), (0, "Hello.\n"));
     let told = outcome.stderr.lines().filter(|it| it.starts_with("warning")).collect::<String>();
-    assert_snapshot!(told.replace(&server.url(""), "http://receiver"), @"warning: spans were not delivered to `http://receiver/v1/traces`: it did not answer in time");
+    assert_snapshot!(told.replace(&server.url(""), "http://receiver"), @"warning: spans were not delivered to `http://receiver/v1/traces`: it did not answer in time; unset OTEL_EXPORTER_OTLP_ENDPOINT to send none");
 }
 
 #[test]

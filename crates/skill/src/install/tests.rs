@@ -98,7 +98,7 @@ fn what_cannot_be_done_here_comes_last_and_says_why() {
     insta::assert_snapshot!(told(install, &situation), @r#"
     pip-3: /usr/bin/python3 -m venv --clear /s/tools/ship/pip-3 && /s/tools/ship/pip-3/bin/python -m pip install --disable-pip-version-check --no-input --only-binary :all: jq
     brew-0: brew install --formula jq BUT the program `brew` is not there
-    apt-1: DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends jq BUT it needs root; run it yourself, with the rights for it
+    apt-1: DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends jq BUT it needs root
     download-2: DownloadPlan { url: "https://example.com/x", sha256: None, archive: None, strip: 0, folder: "/s/tools/ship/download-2", file: "x" } BUT it is for darwin or win32
     "#);
 }

@@ -211,6 +211,7 @@ fn a_state_directory_that_is_a_file() {
     good  flag    ready        8  Does it. Use when asked.
     ----- stderr
     warning: [HOME]/.metier/trust.json: cannot be used: Not a directory (os error 20); until then no project is trusted [M086]
+      hint: make it readable and writable for you, or set METIER_HOME to another folder
     1 skill, 1 ready · catalog 16 of 4000 tokens
     ");
     assert_snapshot!(compact(&run(&env, "trust")), @"1 |  | error: cannot use the trust file `[HOME]/.metier/trust.json`: Not a directory (os error 20) / hint: make it readable and writable for you, or set METIER_HOME to another folder");

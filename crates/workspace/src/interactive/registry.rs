@@ -97,17 +97,18 @@ impl Waiting {
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// # let folder = tempfile::tempdir()?;
 /// # let state = folder.path().join("state");
-/// let sessions = Interactive::new(Runner::sandboxed(&state)?, InteractiveOptions::default());
+/// let runner = Runner::sandboxed(&state)?;
+/// let sessions = Interactive::new(InteractiveOptions::default());
 /// // A skill without any file, of which a command is talked to.
-/// let (name, digest) = ("talk".to_owned(), "empty".to_owned());
-/// let tree = Tree { name, folder: folder.path().to_owned(), digest, entries: vec![] };
+/// let tree = Tree::new("talk", folder.path().to_owned(), vec![]);
 /// let request =
 ///     RunRequest { skill: "talk".to_owned(), command: "cat".to_owned(), ..RunRequest::default() };
 /// # let (app, user, session) = ("docs".to_owned(), "ada".to_owned(), "talk".to_owned());
 /// # let key = SessionKey { app, user, session, generation: 0 };
 /// let order = RunOrder::new(key, request, vec![tree]);
 /// // On pipes instead of a terminal, which would show what is typed.
-/// let begun = sessions.start(order, StartOptions { terminal: None, waiting: Waiting::NEXT }).await?;
+/// let options = StartOptions { terminal: None, waiting: Waiting::NEXT };
+/// let begun = sessions.start(&runner, order, options).await?;
 ///
 /// let hello = Entry { chars: "hello", submit: true };
 /// let answered = sessions.write(&begun.session_id, hello, Waiting::FIRST).await?;

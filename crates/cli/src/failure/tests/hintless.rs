@@ -14,10 +14,10 @@ const SHARED: &str = "its hint is that of the message after it, or is added late
 
 /// The heading, the variant or message (`*` for all), and why there is no hint.
 const HINTLESS: &[(&str, &str, &str)] = &[
+    ("agent: AgentError", "Busy", ITSELF),
     ("cli: SettingsError", "Agent", ITSELF),
     ("cli: SettingsError", "Server", ITSELF),
     ("cli: SettingsError", "WrongKind", ITSELF),
-    ("sandbox: SpawnError", "Impatient", DECIDED),
     ("serve: ClientError", "Stopped", DECIDED),
     ("session: SessionError", "Full", ITSELF),
     ("session: SessionError", "Locked", ITSELF),
@@ -53,6 +53,7 @@ const HINTLESS: &[(&str, &str, &str)] = &[
     ("workspace: RunError", "Stage", CARRIED),
     ("workspace: RunError", "Owner", CARRIED),
     ("workspace: StageError", "Changed", ITSELF),
+    ("workspace: StageError", "Digest", ITSELF),
     ("workspace: VariableError", "*", ITSELF),
     ("cli: commands/artifacts.rs", "*", "the system says why"),
     ("cli: commands/bench/laboratory.rs", "the script does not fit the skills: {why}", ITSELF),

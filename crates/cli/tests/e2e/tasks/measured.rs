@@ -148,7 +148,7 @@ fn what_cannot_come_of_it_is_said_before_anything_is_measured() {
     assert_snapshot!(told.join("\n"), @"
     1 |  | error: `[PROJECT]/no/where.html` cannot be written: No such file or directory (os error 2) / hint: name a file in a folder that is there and that you can write to
     1 |  | error: `[PROJECT]/file/where.html` cannot be written: Not a directory (os error 20) / hint: name a file in a folder that is there and that you can write to
-    2 |  | error: there is no provider `nobody`; there are `anthropic`, `openai`, `offline` / hint: `models.providers.NAME.base_url` makes one of any server
+    2 |  | error: there is no provider `nobody`; there are `anthropic`, `openai`, `offline` / hint: to add it, set `models.providers.nobody.base_url` to the address of its interface; settings go into `[HOME]/.metier/config.toml`
     ");
     let server = Server::start();
     let env = asking(with_skills(), &server.url("/v1"));

@@ -120,7 +120,10 @@ fn a_turn_without_an_answer_says_why_however_little_is_wanted() {
     script(&env, &[json!({ "text": "", "stop": "refusal" }), json!({ "text": "Yes." })]);
     let told = |outcome: &Outcome| format!("{} | {}", outcome.code, outcome.stderr);
     assert_snapshot!(told(&run_scripted(&env, &["try", "--json"])), @"1 | the model refused");
-    assert_snapshot!(told(&run_scripted(&env, &["try", "--quiet"])), @"1 | the model refused");
+    assert_snapshot!(told(&run_scripted(&env, &["try", "--quiet", "--session", "one"])), @"
+    1 | the model refused
+    hint: put the task in other words with `--session one`, or name another model with `--model`
+    ");
     let outcome = chat(&env, &["--quiet"], "try\nagain\n");
     assert_eq!(outcome.stdout, "Yes.\n");
     assert_snapshot!(told(&outcome), @"1 | the model refused");

@@ -82,7 +82,7 @@ fn a_reply_without_a_word_is_told() {
     hint: ask again with `--session one`, or name another model with `--model`
     ");
     talk.provider.says([Said::text("")]);
-    assert_snapshot!(compact(&talk.try_saying(&["second", "--quiet"])), @"1 |  | the model said nothing / hint: ask again with `--session`, or name another model with `--model`");
+    assert_snapshot!(compact(&talk.try_saying(&["second", "--quiet"])), @"1 |  | the model said nothing / hint: ask again with `--session one`, or name another model with `--model`");
     talk.say(&["third"], [Said::text("3")]);
     assert_eq!(talk.broken(), [0; 0]);
     let empty = Reply::ok("").header("Content-Type", "text/event-stream");

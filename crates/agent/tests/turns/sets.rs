@@ -199,7 +199,7 @@ fn unreadable_skill() -> Result<(), Failed> {
     let command = "sh skills/pdf/scripts/pages; ls skills";
     let results = outcomes(&bench, &[("exec", json!({ "command": command }))])?;
     assert_eq!(stdout(&results[0]), "3 pages\ncharts\npdf\n");
-    assert!(results[0].0.contains("`deep` cannot be read"), "{}", results[0].0);
+    assert!(results[0].0.contains("the skill `deep`: "), "{}", results[0].0);
     Ok(())
 }
 

@@ -106,8 +106,8 @@ fn an_engine_image_or_shell_that_is_not_there_is_met_with_what_to_do() {
         let said = ["metier-test/empty:latest", "metier-test/absent:latest"].map(said);
         insta::allow_duplicates! {
             assert_snapshot!(said.join("\n"), @"
-        1 |  | error: image `metier-test/empty:latest` has neither bash nor sh; name one that has a shell (`exec.container.image`)
-        1 |  | error: the engine at `[SOCKET]` has no image `metier-test/absent:latest`; fetch it (`docker pull metier-test/absent:latest`, `podman pull metier-test/absent:latest`), name another (`exec.container.image`), or let metier fetch it (`exec.container.pull = true`)
+        1 |  | error: image `metier-test/empty:latest` has neither bash nor sh; name one that has a shell (`exec.container.image`) / hint: settings go into `[HOME]/.metier/config.toml`
+        1 |  | error: the engine at `[SOCKET]` has no image `metier-test/absent:latest`; fetch it (`docker pull metier-test/absent:latest`, `podman pull metier-test/absent:latest`), name another (`exec.container.image`), or let metier fetch it (`exec.container.pull = true`) / hint: settings go into `[HOME]/.metier/config.toml`
         ");
         }
     }

@@ -42,7 +42,9 @@ pub(super) fn fork_bomb(bench: &Bench) -> Result<(), Failed> {
         "skill": "demo", "command": "python3 -c \"$BOMB\"", "env": {"BOMB": bomb}, "timeout": 2
     }))?;
     let forked: u32 = output.stdout.trim().parse()?;
-    assert!(forked < 40, "{forked} were started");
+    // Without a control group the kernel counts all processes of the user, and those of others may end meanwhile.
+    let others = if met(&output, "processes") { 0 } else { 60 };
+    assert!(forked < 40 + others, "{forked} were started");
     assert!(started.elapsed() < Duration::from_secs(2) + SLACK, "{:?}", started.elapsed());
     assert!(!is_running(&mark), "a process was left");
     assert!(output.timed_out, "{output:?}");

@@ -8,7 +8,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::executor::{Executor, Network};
-use crate::run::RunSettings;
+use crate::order::RunSettings;
 
 /// A mebibyte.
 const MEBIBYTE: u64 = 1 << 20;

@@ -10,7 +10,7 @@ use metier_sandbox::{Descriptor, Joint, SpawnError, To, Walk, Walked};
 use serde::Serialize;
 
 use crate::executor::{ExecuteError, Executor};
-use crate::run::RunError;
+use crate::order::RunError;
 
 /// How a command is run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

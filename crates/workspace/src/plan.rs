@@ -6,9 +6,9 @@ use crate::artifact::ArtifactName;
 use crate::collect::Patterns;
 use crate::encode::file_name;
 use crate::environment::{check_called, check_configured};
+use crate::order::{RunError, RunSettings};
 use crate::path::{Inside, Meaning, resolve};
 use crate::request::{OutputSpec, RunRequest};
-use crate::run::{RunError, RunSettings};
 
 /// What is collected of a run that names nothing.
 const EVERYTHING: &str = "out/**";

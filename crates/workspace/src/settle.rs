@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use crate::environment::Surroundings;
 use crate::executor::Executor;
+use crate::order::{RunError, RunOrder};
 use crate::path::PathError;
 use crate::plan::Plan;
-use crate::run::{RunError, RunOrder, Runner, stage_all};
+use crate::run::{Runner, stage_all};
 
 /// Where a command on the host would start, and what it would find.
 #[derive(Clone, Debug, PartialEq, Eq)]

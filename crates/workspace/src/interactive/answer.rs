@@ -7,8 +7,8 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::layout::SessionKey;
+use crate::order::RunError;
 use crate::request::RunOutput;
-use crate::run::RunError;
 
 /// Why a session could not be started or talked to.
 #[derive(Debug, Error)]

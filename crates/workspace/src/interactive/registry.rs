@@ -11,7 +11,8 @@ use super::session::{About, Patience, Session};
 use super::transcript::Bounds;
 use crate::executor::{Dialogue, Watch};
 use crate::layout::SessionKey;
-use crate::run::{RunOrder, Runner};
+use crate::order::RunOrder;
+use crate::run::Runner;
 
 /// Most output that is given at once, in bytes: what a model can be shown.
 const MAX_OUTPUT: usize = 32 << 10;

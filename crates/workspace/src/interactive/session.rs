@@ -14,8 +14,8 @@ use tokio::time::{Instant, timeout_at};
 use super::answer::{EndStatus, Entry, InteractiveError, Listed, Progress, SessionStatus};
 use super::transcript::{Bounds, Transcript};
 use crate::layout::SessionKey;
+use crate::order::RunError;
 use crate::request::RunOutput;
-use crate::run::RunError;
 
 /// What a session is, from its beginning on.
 #[derive(Debug)]

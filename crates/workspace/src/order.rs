@@ -1,0 +1,156 @@
+//! What is said about a run before it is made: the order, what holds for it, and why it may not take place.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use metier_sandbox::Limits;
+use thiserror::Error;
+
+use crate::artifact::ArtifactError;
+use crate::collect::PatternError;
+use crate::environment::VariableError;
+use crate::executor::{ExecuteError, Network};
+use crate::grant::{Asked, BeyondError};
+use crate::input::InputError;
+use crate::layout::SessionKey;
+use crate::manner::Manner;
+use crate::path::PathError;
+use crate::request::RunRequest;
+use crate::stage::{StageError, Tree};
+
+/// A run to be made.
+#[derive(Clone, Debug)]
+pub struct RunOrder {
+    /// Whose workspace it is made in.
+    pub key: SessionKey,
+    /// What is asked for.
+    pub request: RunRequest,
+    /// The skills it may see, the one it is of among them.
+    pub trees: Vec<Tree>,
+    /// What holds for it.
+    pub settings: RunSettings,
+    /// How its command is run.
+    pub manner: Manner,
+    /// A folder of this machine where it starts, instead of one in the workspace; for the executor
+    /// `host`. Nothing is collected there, and all else is as in every run.
+    pub outside: Option<PathBuf>,
+}
+
+impl RunOrder {
+    /// An order with the usual settings, whose command a shell reads in the workspace.
+    pub fn new(key: SessionKey, request: RunRequest, trees: Vec<Tree>) -> Self {
+        let settings = RunSettings::default();
+        Self { key, request, trees, settings, manner: Manner::Shell, outside: None }
+    }
+}
+
+/// What holds for every run.
+#[derive(Clone)]
+pub struct RunSettings {
+    /// Time a run has when it does not say.
+    pub default_timeout: Duration,
+    /// The longest time it may say.
+    pub max_timeout: Duration,
+    /// What it may use.
+    pub limits: Limits,
+    /// What network it has.
+    pub network: Network,
+    /// Folders of the host from which inputs may be taken.
+    pub host_inputs: Vec<PathBuf>,
+    /// Variables of the skill from the configuration.
+    pub variables: Vec<(String, String)>,
+    /// The folder of installed tools, whose `bin` programs are looked for in last. Programs may read
+    /// it, at the place it has.
+    pub tools: Option<PathBuf>,
+    /// What the skill asks for of all this: it gets no more where it asks for less, and is not
+    /// run where it asks for more.
+    pub asked: Asked,
+}
+
+/// Without the values of variables, which may be secret.
+impl fmt::Debug for RunSettings {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.variables.iter().map(|(name, _)| name.as_str()).collect();
+        formatter
+            .debug_struct("RunSettings")
+            .field("default_timeout", &self.default_timeout)
+            .field("max_timeout", &self.max_timeout)
+            .field("limits", &self.limits)
+            .field("network", &self.network)
+            .field("host_inputs", &self.host_inputs)
+            .field("variables", &names)
+            .field("tools", &self.tools)
+            .field("asked", &self.asked)
+            .finish()
+    }
+}
+
+impl Default for RunSettings {
+    fn default() -> Self {
+        Self {
+            default_timeout: Duration::from_mins(5),
+            max_timeout: Duration::from_hours(1),
+            limits: Limits::default(),
+            network: Network::None,
+            host_inputs: Vec::new(),
+            variables: Vec::new(),
+            tools: None,
+            asked: Asked::default(),
+        }
+    }
+}
+
+/// Why a run did not take place.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// There is no such skill.
+    #[error("there is no skill `{0}` in this run")]
+    UnknownSkill(String),
+    /// The command is empty, or cannot be one.
+    #[error("`command`: {0}")]
+    Command(&'static str),
+    /// The time is not one.
+    #[error("`timeout`: {0}")]
+    Timeout(String),
+    /// The directory is not in the workspace.
+    #[error("`cwd`: {0}")]
+    Directory(#[source] PathError),
+    /// A variable may not be set.
+    #[error("`env`: {0}")]
+    Variable(#[source] VariableError),
+    /// A variable of the configuration may not be set.
+    #[error("`skills.entries`: {0}")]
+    Configured(#[source] VariableError),
+    /// A pattern leaves the workspace, or is none.
+    #[error("`outputs`: {0}")]
+    Pattern(#[source] PatternError),
+    /// An input could not be brought in.
+    #[error("`inputs`: {0}")]
+    Input(#[source] InputError),
+    /// No name of an artifact can begin so.
+    #[error("`{field}`: {source}")]
+    Artifact {
+        /// Where the beginning was given.
+        field: &'static str,
+        /// Why not.
+        source: ArtifactError,
+    },
+    /// The skill asks for more than it may have.
+    #[error("the skill may not be run: {0}")]
+    Beyond(#[from] BeyondError),
+    /// The skill could not be staged.
+    #[error(transparent)]
+    Stage(#[from] StageError),
+    /// The command could not be run.
+    #[error(transparent)]
+    Execute(#[from] ExecuteError),
+    /// The workspace cannot be used.
+    #[error("the workspace cannot be used: {0}")]
+    Workspace(#[source] io::Error),
+    /// The owner's ids are none.
+    #[error("the session: {0}")]
+    Owner(#[source] ArtifactError),
+}

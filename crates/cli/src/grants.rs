@@ -2,8 +2,7 @@
 //! what the skill itself asks for.
 
 use metier_agent::library;
-use metier_skill::discover::Source;
-use metier_skill::library::Entry;
+use metier_skill::library::{Entry, EntryKey, EntryRefusal};
 use metier_workspace::executor::Network;
 use metier_workspace::grant::{Asked, BeyondError};
 use metier_workspace::proxy::ParseError;
@@ -21,8 +20,9 @@ impl Context {
     ///
     /// When the setting is none of `none`, `host` and a list of addresses.
     pub(crate) fn network(&self, entry: &Entry) -> Result<Network, Failure> {
-        let own = format!("skills.entries.{}.network", settings_key(entry));
-        let name = if self.settings.values.contains_key(&own) { &own } else { "exec.network" };
+        let own = entry.entry_key.granted().map(|key| format!("skills.entries.{key}.network"));
+        let own = own.filter(|own| self.settings.values.contains_key(own));
+        let name = own.as_deref().unwrap_or("exec.network");
         network_of(self.settings.list(name)).map_err(|error| of_network(&error, name))
     }
 }
@@ -39,17 +39,24 @@ pub(crate) fn asked_by(entry: &Entry) -> Result<Asked, Failure> {
     })
 }
 
-/// How to allow what the skill of a key asks for, for those who agree with it.
-pub(crate) fn remedy(key: &str, error: &BeyondError) -> String {
+/// How to allow what a skill asks for, for those who agree with it.
+pub(crate) fn remedy(entry_key: &EntryKey, error: &BeyondError) -> String {
     let setting = match error {
         BeyondError::Network { asked, .. } => {
-            let key = toml_key(key);
+            let key = toml_key(&entry_key.key);
             let words: Vec<&str> = asked.split(' ').collect();
             let value = match words[..] {
                 ["host"] => format!("{asked:?}"),
                 _ => format!("{words:?}"),
             };
-            format!("skills.entries.{key}.network = {value}")
+            let setting = format!("skills.entries.{key}.network = {value}");
+            match entry_key.refusal {
+                None => setting,
+                Some(EntryRefusal::SourceNotNamed(source)) => {
+                    format!("{setting}` and `skills.entries.{key}.source = \"{source}\"")
+                }
+                Some(_) => format!("exec.network = {value}"),
+            }
         }
         BeyondError::Timeout { asked, .. } => format!("exec.max_timeout = {asked}"),
         BeyondError::Memory { asked, .. } => format!("exec.memory_mb = {asked}"),
@@ -57,14 +64,6 @@ pub(crate) fn remedy(key: &str, error: &BeyondError) -> String {
         _ => return "change the settings under `exec`".to_owned(),
     };
     format!("if it should have that, set `{setting}`")
-}
-
-/// The key of a skill in `skills.entries`. A skill of a project or plugin cannot claim that of
-/// another one.
-pub(crate) fn settings_key(entry: &Entry) -> &str {
-    let is_own = !matches!(entry.source, Source::Project | Source::Plugin);
-    let claimed = entry.manifest.gate.requirements().and_then(|it| it.skill_key.as_deref());
-    claimed.filter(|_| is_own).unwrap_or(entry.name.as_str())
 }
 
 /// A setting with an address that cannot be allowed.
@@ -84,7 +83,7 @@ fn network_of(words: &[String]) -> Result<Network, ParseError> {
 }
 
 /// A key as it is written in TOML.
-fn toml_key(key: &str) -> String {
+pub(crate) fn toml_key(key: &str) -> String {
     let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if key.bytes().all(is_bare) { key.to_owned() } else { format!("{key:?}") }
 }

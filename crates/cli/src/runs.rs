@@ -19,7 +19,7 @@ use metier_workspace::{RunSettings, Runner, SessionKey, Tree, Workspaces, way};
 use crate::args::ExecutorName;
 use crate::context::Context;
 use crate::failure::{Failure, WHICH_SESSIONS};
-use crate::grants::{MEBIBYTE, asked_by, settings_key};
+use crate::grants::{MEBIBYTE, asked_by};
 use crate::output::{plain, size};
 
 /// The application and the user of sessions on the command line.
@@ -163,10 +163,10 @@ impl Context {
         })
     }
 
-    /// Variables that the configuration gives a skill, under the skill's key.
+    /// Variables that the configuration gives a skill: those of the entry that belongs to it.
     fn variables_of(&self, entry: &Entry) -> Vec<(String, String)> {
         let Gate::Readable(requirements) = &entry.manifest.gate else { return Vec::new() };
-        let key = settings_key(entry);
+        let Some(key) = entry.entry_key.granted() else { return Vec::new() };
         let mut variables = self.settings.variables_of(key);
         if let (Some(name), Some(secret)) = (
             &requirements.primary_env,

@@ -155,6 +155,7 @@ rules! {
     NameCaseClash       "M091" Warning Warning "Names of skills differ by more than case";
     ServerUnreachable   "M092" Warning Warning "A server of skills answers";
     OfferRefused        "M093" Warning Warning "What another server tells of a skill keeps the rules";
+    EntryWithheld       "M094" Warning Warning "Settings of a skill reach the skill that they are for";
 }
 
 impl fmt::Display for Code {

@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use metier_skill::diagnostic::Code;
 use metier_skill::discover::{Root, ScanOptions, scan};
 use metier_skill::library::{TrustStore, TrustedProject, TrustedRemote};
 use metier_skill::name::SkillName;
+use metier_skill::problem::Problem;
 use serde_json::json;
 
-use crate::args::TrustArgs;
+use crate::args::{SourceArgs, TrustArgs};
 use crate::context::Context;
 use crate::failure::{FAILED, Failure, OK};
 use crate::output::{counted, plain, style, styled};
@@ -198,8 +200,20 @@ fn trust(
             text.push_str(&format!("  {}\n", plain(&shown.display().to_string())));
         }
         context.output.print(&text);
+        say_withheld_entries(context, &folders)?;
     }
     Ok(OK)
+}
+
+/// Says which of the trusted skills do not get the settings of their name.
+fn say_withheld_entries(context: &Context, folders: &[PathBuf]) -> Result<(), Failure> {
+    let snapshot = context.library(&SourceArgs::default())?;
+    let is_withheld = |problem: &&Problem| {
+        problem.code == Code::EntryWithheld
+            && problem.path.parent().is_some_and(|it| folders.iter().any(|other| other == it))
+    };
+    context.output.problems(snapshot.problems.iter().filter(is_withheld));
+    Ok(())
 }
 
 /// Adds what was trusted in folders of the repository that are not searched from here.

@@ -6,6 +6,7 @@ use std::iter;
 use std::path::Path;
 
 use metier_sandbox::SpawnError;
+use metier_skill::library::EntryKey;
 use metier_workspace::RunError;
 use metier_workspace::artifact::ArtifactError;
 use metier_workspace::executor::{ContainerError, ExecuteError};
@@ -20,7 +21,7 @@ pub(crate) struct FailedRun<'a> {
     /// The skill whose command it was.
     pub(crate) skill: &'a str,
     /// Its key in `skills.entries`.
-    pub(crate) key: &'a str,
+    pub(crate) entry_key: &'a EntryKey,
     /// The state directory.
     pub(crate) state: &'a Path,
 }
@@ -32,7 +33,7 @@ impl FailedRun<'_> {
         let message = match error {
             E::Beyond(beyond) => {
                 return Failure::new(format!("`{}` is not run: {beyond}", self.skill))
-                    .hint(remedy(self.key, beyond));
+                    .hint(remedy(self.entry_key, beyond));
             }
             E::Input(InputError::Artifact {
                 from,

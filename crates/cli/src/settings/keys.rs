@@ -61,6 +61,9 @@ const LOAD_MODES: Choice =
 /// Where the text of a skill goes.
 const PLACEMENTS: Choice =
     Choice { words: &["tool_result", "system"], said: "`tool_result` or `system`" };
+/// Sources whose skills have an entry only if it names them.
+const FOREIGN_SOURCES: Choice =
+    Choice { words: &["project", "plugin", "remote"], said: "`project`, `plugin` or `remote`" };
 /// Who installs packages of the npm registry.
 const NODE_MANAGERS: Choice =
     Choice { words: &["npm", "pnpm", "yarn", "bun"], said: "`npm`, `pnpm`, `yarn` or `bun`" };
@@ -222,6 +225,13 @@ pub(crate) const KEYS: &[Key] = &[
         default: "\"none\"",
         narrowing: Narrowing::Never,
         help: "What network runs of one skill have; where it is not set, what `exec.network` says",
+    },
+    Key {
+        name: "skills.entries.*.source",
+        kind: Kind::Choice(&FOREIGN_SOURCES),
+        default: "\"\"",
+        narrowing: Narrowing::Never,
+        help: "Gives the entry to the skill of this name in a project, a plugin or on a server, and to no other; where it is not set, the entry is for your own skill of this name",
     },
     Key {
         name: "skills.install.prefer_brew",

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 
+use metier_skill::discover::Source;
 use metier_skill::library::{Choices, EntryChoice, PatternError, Patterns};
 use metier_skill::problem::Problem;
 
@@ -197,6 +198,7 @@ impl Settings {
             let entry = entries.entry(key.to_owned()).or_default();
             match (field, value) {
                 ("enabled", Value::Switch(enabled)) => entry.enabled = Some(*enabled),
+                ("source", Value::Text(word)) => entry.source = foreign_source(word),
                 ("api_key", Value::Secret(secret)) => entry.has_api_key = !secret.is_empty(),
                 (variable, Value::Secret(secret)) if !secret.is_empty() => {
                     let names: &mut BTreeSet<String> = &mut entry.env;
@@ -213,4 +215,9 @@ impl Settings {
 fn split_entry(rest: &str) -> Option<(&str, &str)> {
     let (key, field) = rest.split_once('.')?;
     Some((key, field))
+}
+
+/// The source that an entry of `skills.entries` names.
+fn foreign_source(word: &str) -> Option<Source> {
+    [Source::Project, Source::Plugin, Source::Remote].into_iter().find(|it| it.label() == word)
 }

@@ -19,7 +19,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     },
     Section {
         name: "skills.entries.*",
-        help: "One skill, by its name. A skill whose header has a `skillKey` goes by that instead.",
+        help: "One skill, by its name. The `skillKey` of a skill counts instead of its name if no skill has that name and no other skill claims it.",
     },
     Section {
         name: "skills.install",

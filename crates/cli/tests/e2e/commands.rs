@@ -145,6 +145,7 @@ fn explain_follows_the_machine_and_the_settings() {
     ----- stdout
     wrench
         found  [PROJECT]/skills/wrench/SKILL.md (flag)
+        entry  [skills.entries.wrench]
      eligible  yes
       catalog  in full, 17 tokens
       started  by a model, or by a person

@@ -88,6 +88,7 @@ fn every_setting_has_a_default() {
     skills.entries.*.enabled = true  # default
     skills.entries.*.env.* = ""  # default
     skills.entries.*.network = "none"  # default
+    skills.entries.*.source = ""  # default
     skills.extra_dirs = []  # default
     skills.install.node_manager = "npm"  # default
     skills.install.prefer_brew = true  # default

@@ -17,6 +17,7 @@ mod completions;
 mod config;
 mod config_schema;
 mod containers;
+mod entry_keys;
 mod exec;
 mod exec_refused;
 mod filters;

@@ -6,6 +6,7 @@ use globset::{Glob, GlobMatcher};
 use thiserror::Error;
 use unicode_normalization::UnicodeNormalization;
 
+use crate::discover::Source;
 use crate::name::SkillName;
 
 /// Names or globs of names.
@@ -74,6 +75,8 @@ pub struct EntryChoice {
     pub env: BTreeSet<String>,
     /// Whether it has an API key.
     pub has_api_key: bool,
+    /// The only source of skills that the entry is for, if it names one.
+    pub source: Option<Source>,
 }
 
 impl Choices {

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::header::{Gate, InstallOption, Manifest, Requirements};
-use crate::library::{Choices, EntryChoice};
+use crate::library::gather::Skill;
+use crate::library::{Choices, ClaimRefusal, EntryChoice, EntryKey, EntryRefusal};
 use crate::name::SkillName;
 
 /// The facts a verdict depends on, given by the caller.
@@ -243,9 +244,24 @@ impl fmt::Display for Block {
 
 impl Block {
     /// What to do about it, for a skill that goes by a name.
-    pub(crate) fn remedy(&self, name: &SkillName, manifest: &Manifest) -> Option<String> {
+    pub(crate) fn remedy(
+        &self,
+        name: &SkillName,
+        manifest: &Manifest,
+        entry_key: &EntryKey,
+    ) -> Option<String> {
         let requirements = manifest.gate.requirements();
-        let key = toml_key(entry_key(name, requirements));
+        let key = toml_key(&entry_key.key);
+        let source = match entry_key.refusal {
+            None => String::new(),
+            Some(EntryRefusal::SourceNotNamed(source)) => format!(" with `source = \"{source}\"`"),
+            // The entry belongs to another skill; only the variable itself is left.
+            Some(EntryRefusal::OtherSource(_)) if matches!(self, Self::Env { .. }) => {
+                let Self::Env { name } = self else { return None };
+                return Some(format!("set {name}"));
+            }
+            Some(EntryRefusal::OtherSource(_)) => String::new(),
+        };
         Some(match self {
             Self::SkillsOff => "set `skills.enabled = true`".to_owned(),
             Self::Disabled { key } => {
@@ -262,9 +278,9 @@ impl Block {
             Self::Unreadable { .. } => "ask its author to correct its header".to_owned(),
             Self::Env { name } => match requirements.and_then(|it| it.primary_env.as_deref()) {
                 Some(primary) if primary == name => {
-                    format!("set {name}, or `skills.entries.{key}.api_key`")
+                    format!("set {name}, or `skills.entries.{key}.api_key`{source}")
                 }
-                _ => format!("set {name}, or `skills.entries.{key}.env.{name}`"),
+                _ => format!("set {name}, or `skills.entries.{key}.env.{name}`{source}"),
             },
             Self::Config { key } => format!("set `{key}`"),
             Self::Server { name } => {
@@ -322,25 +338,15 @@ fn toml_key(key: &str) -> String {
     if !key.is_empty() && key.bytes().all(bare) { key.to_owned() } else { format!("{key:?}") }
 }
 
-/// The key of a skill in `skills.entries`.
-pub(crate) fn entry_key<'a>(
-    name: &'a SkillName,
-    requirements: Option<&'a Requirements>,
-) -> &'a str {
-    requirements.and_then(|it| it.skill_key.as_deref()).unwrap_or(name.as_str())
-}
-
-/// Judges one skill that somebody does not trust, or everybody does.
-pub(crate) fn judge(
-    name: &SkillName,
-    manifest: &Manifest,
-    distrust: Option<Block>,
+/// Judges one skill.
+pub(super) fn judge(
+    skill: &Skill,
+    entry_key: &EntryKey,
     choices: &Choices,
     machine: &Machine<'_>,
 ) -> Verdict {
-    let requirements = manifest.gate.requirements();
-    let key = entry_key(name, requirements);
-    let entry = choices.entries.get(key);
+    let Skill { name, manifest, .. } = skill;
+    let entry = entry_key.granted().and_then(|key| choices.entries.get(key));
     let mut blocks = Vec::new();
     if !choices.enabled {
         blocks.push(Block::SkillsOff);
@@ -349,7 +355,13 @@ pub(crate) fn judge(
     let own_name = &manifest.name;
     let off =
         |key: &&str| choices.entries.get(*key).is_some_and(|entry| entry.enabled == Some(false));
-    if let Some(key) = [key, name.as_str(), own_name.as_str()].into_iter().find(off) {
+    // A claim that does not count cannot get it out of one either, unless the key is another skill.
+    let claim = match &entry_key.ignored_claim {
+        Some((claim, refusal)) if *refusal != ClaimRefusal::NameOfASkill => claim.as_str(),
+        _ => name.as_str(),
+    };
+    let keys = [entry_key.key.as_str(), claim, name.as_str(), own_name.as_str()];
+    if let Some(key) = keys.into_iter().find(off) {
         blocks.push(Block::Disabled { key: key.to_owned() });
     }
     if let Some(pattern) = choices.denied.find(name).or_else(|| choices.denied.find(own_name)) {
@@ -360,7 +372,7 @@ pub(crate) fn judge(
             blocks.push(Block::NotAllowed { by: by.clone() });
         }
     }
-    blocks.extend(distrust);
+    blocks.extend(skill.distrust());
     match &manifest.gate {
         Gate::Unreadable(reason) => blocks.push(Block::Unreadable { reason: reason.clone() }),
         Gate::Readable(requirements) => {

@@ -9,7 +9,7 @@ use crate::catalog::{HeaderTokens, one_line};
 use crate::discover::{BundledSkill, Source};
 use crate::files::Identity;
 use crate::header::Manifest;
-use crate::library::{Block, Verdict};
+use crate::library::{Block, EntryKey, Verdict};
 use crate::name::SkillName;
 use crate::remote::RemoteSkill;
 
@@ -28,6 +28,8 @@ pub struct Entry {
     pub tokens: HeaderTokens,
     /// Skills of the same name that it hides.
     pub shadows: Vec<PathBuf>,
+    /// Which settings of `skills.entries` it has.
+    pub entry_key: EntryKey,
     /// Whether it may be used.
     pub verdict: Verdict,
 }
@@ -68,7 +70,7 @@ impl Entry {
                 let folder = file.parent().unwrap_or(file).display();
                 Some(format!("`metier skills lint {folder}` shows where"))
             }
-            _ => block.remedy(&self.name, &self.manifest),
+            _ => block.remedy(&self.name, &self.manifest, &self.entry_key),
         }
     }
 
@@ -96,6 +98,16 @@ impl Entry {
     /// The same on one line.
     pub fn summary(&self) -> Cow<'_, str> {
         summary(&self.manifest, self.server())
+    }
+
+    /// A text that tells the skill from every other one, those of the same name in other places included.
+    pub fn identity(&self) -> String {
+        match self.source {
+            Source::Project | Source::Plugin | Source::Remote => {
+                format!("{}:{}", self.source, self.place.file().display())
+            }
+            _ => self.entry_key.key.clone(),
+        }
     }
 
     /// Whether a model is told of it.

@@ -3,6 +3,7 @@
 mod choices;
 mod eligibility;
 mod entry;
+mod entry_key;
 mod gather;
 mod namesakes;
 mod published;
@@ -17,6 +18,7 @@ pub use choices::{Choices, EntryChoice, PatternError, Patterns};
 pub(crate) use eligibility::is_system;
 pub use eligibility::{Block, Machine, Missing, Verdict};
 pub use entry::{Entry, Place};
+pub use entry_key::{ClaimRefusal, EntryKey, EntryRefusal};
 pub use published::Published;
 pub use remote_trust::TrustedRemote;
 pub use snapshot::{Change, Changes, LibraryOptions, Snapshot, build};

@@ -71,7 +71,7 @@ mod tests {
     use crate::catalog::{Catalog, CatalogReport};
     use crate::discover::{BundledSkill, Source};
     use crate::header::Manifest;
-    use crate::library::{Entry, Place, Verdict};
+    use crate::library::{Entry, EntryKey, Place, Verdict};
     use crate::name::SkillName;
 
     fn snapshot(skills: &[(&str, &str)]) -> Snapshot {
@@ -79,6 +79,7 @@ mod tests {
             let name = SkillName::new(name).unwrap();
             let manifest = Box::new(Manifest::bare(name.clone(), (*description).to_owned()));
             Entry {
+                entry_key: EntryKey::of_name(&name),
                 name,
                 manifest,
                 source: Source::User,

@@ -9,8 +9,11 @@ use crate::catalog::{self, Catalog, CatalogItem, Format};
 use crate::diagnostic::Code;
 use crate::discover::{BundledSkill, Root, ScanOptions, scan};
 use crate::library::eligibility::judge;
+use crate::library::entry_key::EntryClaims;
 use crate::library::gather::{Gathered, Skill};
-use crate::library::{Choices, Entry, Machine, Place, TrustPolicy, TrustState, namesakes};
+use crate::library::{
+    Choices, Entry, EntryKey, Machine, Place, TrustPolicy, TrustState, namesakes,
+};
 use crate::name::SkillName;
 use crate::problem::Problem;
 use crate::remote::RemoteSkill;
@@ -150,6 +153,7 @@ fn choose(
     namesakes::separate(&mut skills, problems);
     // Stable: skills of one name stay in the order of their sources.
     skills.sort_by(|left, right| left.name.cmp(&right.name));
+    let claims = EntryClaims::of(&skills, options.choices);
     let mut entries = Vec::with_capacity(skills.len());
     let mut skills = skills.into_iter().peekable();
     while let Some(mut winner) = skills.next() {
@@ -157,7 +161,9 @@ fn choose(
         while let Some(other) = skills.next_if(|other| other.name == winner.name) {
             shadows.push(settle(&mut winner, other, problems));
         }
-        entries.push(judged(winner, shadows, options));
+        let entry_key = claims.entry_key(&winner, options.choices);
+        problems.extend(entry_key.problem(&winner.place.file()));
+        entries.push(judged(winner, shadows, entry_key, options));
     }
     report_case_clashes(&entries, problems);
     entries
@@ -216,12 +222,16 @@ fn report_case_clashes(entries: &[Entry], problems: &mut Vec<Problem>) {
     }
 }
 
-fn judged(skill: Skill, mut shadows: Vec<PathBuf>, options: &LibraryOptions<'_>) -> Entry {
-    let distrust = skill.distrust();
+fn judged(
+    skill: Skill,
+    mut shadows: Vec<PathBuf>,
+    entry_key: EntryKey,
+    options: &LibraryOptions<'_>,
+) -> Entry {
+    let verdict = judge(&skill, &entry_key, options.choices, options.machine);
     let Skill { name, manifest, source, place, tokens, .. } = skill;
-    let verdict = judge(&name, &manifest, distrust, options.choices, options.machine);
     shadows.sort();
-    Entry { name, manifest, source, place, tokens, shadows, verdict }
+    Entry { name, manifest, source, place, tokens, shadows, entry_key, verdict }
 }
 
 fn catalog_of(entries: &[Entry], budget: usize, format: Format) -> Catalog {

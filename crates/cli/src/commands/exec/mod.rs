@@ -13,7 +13,6 @@ use self::report::Place;
 use crate::args::ExecArgs;
 use crate::context::Context;
 use crate::failure::{FAILED, FailedRun, Failure, INTERRUPTED, OK};
-use crate::grants::settings_key;
 use crate::interrupt;
 use crate::runs::{PATIENCE, block_on, key_of, new_session};
 
@@ -63,7 +62,8 @@ pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure
         outside: None,
     };
     let state = context.environment.state();
-    let failed = FailedRun { skill: entry.name.as_str(), key: settings_key(entry), state: &state };
+    let failed =
+        FailedRun { skill: entry.name.as_str(), entry_key: &entry.entry_key, state: &state };
     let cancel = Cancel::new().map_err(|error| Failure::of_system(&error))?;
     let live = Live::begin(context, &format!("{}: {}", order.request.skill, order.request.command));
     let taker = if arguments.json { Box::new(|_, _: &[u8]| {}) as _ } else { live.taker() };

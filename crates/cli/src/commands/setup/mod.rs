@@ -15,7 +15,6 @@ use crate::ask;
 use crate::commands::skills::install;
 use crate::context::Context;
 use crate::failure::{Failure, INTERRUPTED, OK};
-use crate::grants::settings_key;
 use crate::output::{plain, style, styled};
 use crate::rewrite::{self, Readers};
 use crate::roots::{DEFAULT_AGENT, real, workspace};
@@ -208,8 +207,8 @@ impl Setup {
     fn ask_for_keys(&self, sources: &SourceArgs) -> Result<(), Failure> {
         let snapshot = self.context.library(sources)?;
         for (entry, variable) in missing_keys(&snapshot) {
-            let (name, key) = (entry.name.as_str(), settings_key(entry));
-            if !self.can_ask {
+            let (name, key) = (entry.name.as_str(), entry.entry_key.key.as_str());
+            if !self.can_ask || entry.entry_key.refusal.is_some() {
                 let remedy = entry.remedy(&Block::Env { name: variable.to_owned() });
                 self.context
                     .output
@@ -262,7 +261,7 @@ fn missing_keys(snapshot: &Snapshot) -> impl Iterator<Item = (&Entry, &str)> {
         // A dot would be taken for a level of its own when the settings are read.
         let is_asked_for = blocks.iter().any(is_key)
             && blocks.iter().all(can_be_mended)
-            && !settings_key(entry).contains('.');
+            && !entry.entry_key.key.contains('.');
         is_asked_for.then_some((entry, variable))
     })
 }

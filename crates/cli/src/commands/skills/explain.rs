@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use metier_skill::catalog::Format;
-use metier_skill::library::{Entry, Snapshot};
+use metier_skill::library::{Entry, EntryKey, Snapshot};
 use metier_skill::problem::Problem;
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::args::SourceArgs;
 use crate::commands::skills::list::ListedProblem;
 use crate::context::Context;
 use crate::failure::{Failure, OK, names_setting};
-use crate::grants::{remedy, settings_key};
+use crate::grants::{remedy, toml_key};
 use crate::output::{plain, severity_style, style, styled};
 
 /// Explains one skill.
@@ -58,7 +58,7 @@ fn request_of(context: &Context, entry: &Entry) -> Option<Request> {
     let granted = || {
         let settings = context.run_settings(entry)?;
         let granted = settings.granted(&context.executor(None)?);
-        granted.map_err(|error| Failure::of(&error).hint(remedy(settings_key(entry), &error)))
+        granted.map_err(|error| Failure::of(&error).hint(remedy(&entry.entry_key, &error)))
     };
     Some(Request { asked, refusal: granted().err() })
 }
@@ -116,6 +116,7 @@ fn as_json(told: &Told<'_>) -> Value {
         "source": entry.source.label(),
         "path": entry.place.file().to_string_lossy(),
         "shadows": entry.shadows.iter().map(|it| it.to_string_lossy()).collect::<Vec<_>>(),
+        "entry": entry_json(&entry.entry_key),
         "eligible": entry.verdict.is_eligible(),
         "blocks": blocks,
         "missing": entry.verdict.missing(),
@@ -131,6 +132,17 @@ fn as_json(told: &Told<'_>) -> Value {
     answer
 }
 
+/// The settings of a skill as programs read them.
+fn entry_json(entry_key: &EntryKey) -> Value {
+    json!({
+        "key": entry_key.key,
+        "configured": entry_key.is_configured,
+        "granted": entry_key.refusal.is_none(),
+        "reason": entry_key.refusal.map(|refusal| refusal.to_string()),
+        "ignored_skill_key": entry_key.ignored_claim.as_ref().map(|(claim, _)| claim),
+    })
+}
+
 fn page(told: &Told<'_>, settings: &Path) -> String {
     let Told { entry, form, request, problems } = told;
     let mut text = format!("{}\n", styled(style::NAME, plain(entry.name.as_str())));
@@ -143,6 +155,13 @@ fn page(told: &Told<'_>, settings: &Path) -> String {
     );
     for shadow in &entry.shadows {
         step("hides", plain(&shadow.display().to_string()));
+    }
+    if entry.entry_key.is_configured {
+        let key = toml_key(&entry.entry_key.key);
+        match entry.entry_key.refusal {
+            None => step("entry", format!("[skills.entries.{}]", plain(&key))),
+            Some(_) => step("entry", "none of its own".to_owned()),
+        }
     }
     if entry.verdict.is_eligible() {
         step("eligible", styled(style::GOOD, "yes"));

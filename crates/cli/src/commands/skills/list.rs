@@ -45,6 +45,9 @@ struct ListedSkill<'a> {
     model_visible: bool,
     user_invocable: bool,
     missing: Missing,
+    /// The key of the entry in `skills.entries` that it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entry: Option<&'a str>,
     #[serde(serialize_with = "path_texts")]
     shadows: &'a [PathBuf],
 }
@@ -61,6 +64,7 @@ impl<'a> From<&'a Entry> for ListedSkill<'a> {
             model_visible: entry.is_model_visible(),
             user_invocable: entry.is_user_invocable(),
             missing: entry.verdict.missing(),
+            entry: entry.entry_key.granted().filter(|_| entry.entry_key.is_configured),
             shadows: &entry.shadows,
         }
     }

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use bollard::errors::Error as EngineError;
 use metier_sandbox::{Level, Missing, SpawnError};
+use metier_skill::library::EntryKey;
+use metier_skill::name::SkillName;
 use metier_workspace::RunError;
 use metier_workspace::artifact::ArtifactError;
 use metier_workspace::collect::PatternError;
@@ -29,7 +31,9 @@ pub(super) fn add_to(sheet: &mut Sheet) {
 }
 
 fn tell(error: impl Into<RunError>) -> Failure {
-    let run = FailedRun { skill: "pdf", key: "pdf", state: Path::new("/home/ada/.metier") };
+    let entry_key = EntryKey::of_name(&SkillName::new("pdf").unwrap());
+    let run =
+        FailedRun { skill: "pdf", entry_key: &entry_key, state: Path::new("/home/ada/.metier") };
     run.failure(&error.into())
 }
 

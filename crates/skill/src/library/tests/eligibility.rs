@@ -280,13 +280,14 @@ fn remedies_quote_keys_that_toml_does_not_take_bare() {
     world.root(Source::User, "user");
     insta::assert_snapshot!(world.outcome(), @r#"
     my.tools:ship (plugin) p/skills/ship/SKILL.md
-      not eligible, needs the variable TOKEN: set TOKEN, or `skills.entries."my.tools:ship".env.TOKEN`
+      not eligible, needs the variable TOKEN: set TOKEN, or `skills.entries."my.tools:ship".env.TOKEN` with `source = "plugin"`
     ship (user) user/ship/SKILL.md
       not eligible, needs the variable TOKEN: set TOKEN, or `skills.entries.ship.env.TOKEN`
     "#);
     // What the remedy says is what works.
     let env = ["TOKEN".to_owned()].into();
-    entry(&mut world, "my.tools:ship", EntryChoice { env, ..EntryChoice::default() });
+    let source = Some(Source::Plugin);
+    entry(&mut world, "my.tools:ship", EntryChoice { env, source, ..EntryChoice::default() });
     assert!(world.build().find("my.tools:ship").unwrap().verdict.is_eligible());
 }
 

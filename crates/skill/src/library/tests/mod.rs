@@ -1,6 +1,7 @@
 //! Which skills count, for whom, and when that changes.
 
 mod eligibility;
+mod entry_key;
 mod programs;
 mod remote;
 mod shadowing;

@@ -18,7 +18,6 @@ use crate::args::{InstallArgs, SourceArgs};
 use crate::ask;
 use crate::context::Context;
 use crate::failure::{FAILED, Failure, OK};
-use crate::grants::settings_key;
 use crate::roots::real;
 
 /// Installs what a skill needs.
@@ -187,7 +186,7 @@ fn tell(context: &Context, installed: &[Linked], after: &Entry) {
 impl Context {
     /// The ways to install what a skill needs, as they would be gone on this machine.
     fn offers(&self, entry: &Entry, requirements: &Requirements) -> Result<Vec<Offer>, Failure> {
-        let folder = self.tools().join(tool_folder(settings_key(entry)));
+        let folder = self.tools().join(tool_folder(&entry.identity()));
         let Some(folder) = folder.to_str() else {
             return Err(Failure::new("the path of the state directory is not text")
                 .hint("set METIER_HOME to another folder"));

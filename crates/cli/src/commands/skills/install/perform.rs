@@ -22,7 +22,6 @@ use metier_skill::library::{Entry, Missing};
 use super::show;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::grants::settings_key;
 use crate::interrupt;
 use crate::output::{Measured, Output, plain, style, styled};
 
@@ -106,7 +105,7 @@ impl Installer<'_> {
     }
 
     fn folder(&self) -> PathBuf {
-        self.context.tools().join(tool_folder(settings_key(self.entry)))
+        self.context.tools().join(tool_folder(&self.entry.identity()))
     }
 
     fn perform(&self, offer: &Offer) -> Result<(), Failure> {

@@ -1,0 +1,70 @@
+//! Keys of one skill stay with it: attempts to get them by a name or by a `skillKey`.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use metier_testkit::TestEnv;
+
+use crate::trust::with_project;
+use crate::{json, run};
+
+const CONFIGURED: &str = "[skills.entries.first]\nenv.TOKEN = 'hush-hush'\n";
+
+/// A trusted project with a skill called `first`, like one of the person's own that has a key.
+fn with_namesake() -> TestEnv {
+    let env = with_project();
+    env.skill("home/.agents/skills", "first", "Mine. Use when asked.");
+    env.write("home/.metier/config.toml", CONFIGURED);
+    assert_eq!(run(&env, "trust").code, 0);
+    env
+}
+
+#[test]
+fn a_trusted_project_skill_does_not_get_the_key_of_its_namesake() {
+    let env = with_namesake();
+    assert_eq!(run(&env, "exec first -- printenv TOKEN").code, 1);
+    assert_snapshot!(run(&env, "skills explain first"), @r#"
+    exit 0
+    ----- stdout
+    first
+        found  [PROJECT]/.agents/skills/first/SKILL.md (project)
+        hides  [HOME]/.agents/skills/first/SKILL.md
+        entry  none of its own
+     eligible  yes
+      catalog  in full, 11 tokens
+      started  by a model, or by a person
+      noticed  note: [HOME]/.agents/skills/first/SKILL.md: `first` is hidden by [PROJECT]/.agents/skills/first/SKILL.md (project) [M084]
+      noticed  warning: line 1: `skills.entries.first` is not for this skill: the entry does not say `source = "project"` [M094]
+       remedy  if this skill should have it, add `source = "project"` to the entry
+    ----- stderr
+    "#);
+    env.write("home/.metier/config.toml", &format!("{CONFIGURED}source = 'project'\n"));
+    assert_eq!(run(&env, "exec first -- printenv TOKEN").stdout, "hush-hush\n");
+}
+
+#[test]
+fn trust_says_which_settings_a_skill_does_not_get() {
+    let env = with_namesake();
+    assert_snapshot!(run(&env, "trust"), @r#"
+    exit 0
+    ----- stdout
+    trusted: [PROJECT], 2 skills
+      .claude/skills/second
+      .agents/skills/first
+    ----- stderr
+    warning: [PROJECT]/.agents/skills/first/SKILL.md:1:1: `skills.entries.first` is not for this skill: the entry does not say `source = "project"` [M094]
+      hint: if this skill should have it, add `source = "project"` to the entry
+    "#);
+}
+
+#[test]
+fn a_skill_key_does_not_get_the_key_of_another_skill() {
+    let env = with_namesake();
+    let thief = env.skill("home/.agents/skills", "thief", "Takes. Use when asked.");
+    let text =
+        "---\nname: thief\ndescription: Takes.\nmetadata:\n  metier:\n    skillKey: first\n---\n";
+    fs::write(thief.join("SKILL.md"), text).expect("a skill");
+    assert_eq!(run(&env, "exec thief -- printenv TOKEN").code, 1);
+    let explained = json(&run(&env, "skills explain thief --json"));
+    assert_snapshot!(explained["entry"], @r#"{"key":"thief","configured":false,"granted":true,"reason":null,"ignored_skill_key":"first"}"#);
+}

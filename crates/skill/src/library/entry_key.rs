@@ -1,0 +1,205 @@
+//! Decides which entry of `skills.entries` belongs to which skill.
+//!
+//! An entry may hold a key, variables and network access, so a skill must not be able to take the
+//! entry of another one by its name or by a field of its frontmatter. The rule:
+//!
+//! - `[skills.entries.NAME]` belongs to the skill called NAME that the person keeps themselves.
+//! - A skill of a project, plugin or server has it only if the entry names that source
+//!   (`source = "project"`), and then no other skill has it.
+//! - `skillKey: OTHER` counts only if no skill is called OTHER and no second skill claims it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::Path;
+
+use crate::diagnostic::Code;
+use crate::discover::Source;
+use crate::library::Choices;
+use crate::library::gather::Skill;
+use crate::name::SkillName;
+use crate::problem::Problem;
+
+/// The key of a skill in `skills.entries`, and whether the skill gets what the entry holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryKey {
+    /// The key: the name of the skill, or its `skillKey` where that counts.
+    pub key: String,
+    /// Whether the person wrote an entry with this key.
+    pub is_configured: bool,
+    /// Why the skill does not get what the entry holds, if it does not.
+    pub refusal: Option<EntryRefusal>,
+    /// A `skillKey` that does not count, with the reason.
+    pub ignored_claim: Option<(String, ClaimRefusal)>,
+}
+
+/// Why a skill does not get the entry of its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryRefusal {
+    /// The skill comes from this source, and the entry does not name it.
+    SourceNotNamed(Source),
+    /// The entry is for the skill of this other source.
+    OtherSource(Source),
+}
+
+/// Why a `skillKey` does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClaimRefusal {
+    /// A skill is called so.
+    NameOfASkill,
+    /// Another skill claims the same key.
+    ClaimedTwice,
+    /// The entry is not for skills of this source.
+    Source(EntryRefusal),
+}
+
+impl EntryKey {
+    /// The key of a skill that the person keeps and that claims no other key.
+    pub fn of_name(name: &SkillName) -> Self {
+        Self { key: name.to_string(), is_configured: false, refusal: None, ignored_claim: None }
+    }
+
+    /// The key, if the skill gets what the entry holds.
+    pub fn granted(&self) -> Option<&str> {
+        self.refusal.is_none().then_some(self.key.as_str())
+    }
+
+    /// Says that the person wrote an entry which the skill does not get, or that its `skillKey`
+    /// claims one of another skill.
+    pub(super) fn problem(&self, file: &Path) -> Option<Problem> {
+        let problem = |message| Problem::new(Code::EntryWithheld, file, message);
+        match (&self.refusal, &self.ignored_claim) {
+            (Some(refusal), _) if self.is_configured => {
+                let message = format!(
+                    "`skills.entries.{}` is not for this skill: the entry {refusal}",
+                    self.key
+                );
+                Some(match refusal {
+                    EntryRefusal::SourceNotNamed(source) => problem(message).help(format!(
+                        "if this skill should have it, add `source = \"{source}\"` to the entry"
+                    )),
+                    EntryRefusal::OtherSource(_) => problem(message),
+                })
+            }
+            (_, Some((claim, refusal))) => {
+                Some(problem(format!("`skillKey: {claim}` is ignored: {refusal}")))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for EntryRefusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SourceNotNamed(source) => {
+                write!(formatter, "does not say `source = \"{source}\"`")
+            }
+            Self::OtherSource(source) => {
+                write!(formatter, "says `source = \"{source}\"`")
+            }
+        }
+    }
+}
+
+impl fmt::Display for ClaimRefusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NameOfASkill => formatter.write_str("it is the name of another skill"),
+            Self::ClaimedTwice => formatter.write_str("another skill claims it too"),
+            Self::Source(refusal) => write!(formatter, "its entry {refusal}"),
+        }
+    }
+}
+
+/// The claims of all skills on keys that are not their names.
+#[derive(Debug, Default)]
+pub(super) struct EntryClaims {
+    /// Names of the skills that claim a key.
+    claimants: BTreeMap<String, BTreeSet<SkillName>>,
+    /// Claimed keys that are names of skills.
+    names: BTreeSet<String>,
+}
+
+impl EntryClaims {
+    /// Collects the claims of skills whose entry would be theirs. Those of skills that could not have
+    /// it anyway must not keep it from others.
+    pub(super) fn of(skills: &[Skill], choices: &Choices) -> Self {
+        let mut claims = Self::default();
+        for skill in skills.iter().filter(|skill| skill.is_trusted()) {
+            let Some(claim) = claim_of(skill) else { continue };
+            if source_refusal(claim_source(skill), claim, choices).is_none() {
+                let claimants = claims.claimants.entry(claim.to_owned()).or_default();
+                claimants.insert(skill.name.clone());
+            }
+        }
+        if !claims.claimants.is_empty() {
+            let names = skills.iter().map(|skill| skill.name.as_str());
+            let names = names.filter(|name| claims.claimants.contains_key(*name));
+            claims.names = names.map(str::to_owned).collect();
+        }
+        claims
+    }
+
+    /// Decides which entry a skill has.
+    pub(super) fn entry_key(&self, skill: &Skill, choices: &Choices) -> EntryKey {
+        let mut ignored_claim = None;
+        if let Some(claim) = claim_of(skill) {
+            match self.claim_refusal(claim, skill, choices) {
+                None => {
+                    return EntryKey {
+                        key: claim.to_owned(),
+                        is_configured: choices.entries.contains_key(claim),
+                        refusal: None,
+                        ignored_claim: None,
+                    };
+                }
+                Some(refusal) => ignored_claim = Some((claim.to_owned(), refusal)),
+            }
+        }
+        let name = skill.name.as_str();
+        EntryKey {
+            key: name.to_owned(),
+            is_configured: choices.entries.contains_key(name),
+            refusal: source_refusal(skill.source, name, choices),
+            ignored_claim,
+        }
+    }
+
+    fn claim_refusal(&self, claim: &str, skill: &Skill, choices: &Choices) -> Option<ClaimRefusal> {
+        if self.names.contains(claim) {
+            return Some(ClaimRefusal::NameOfASkill);
+        }
+        if let Some(refusal) = source_refusal(claim_source(skill), claim, choices) {
+            return Some(ClaimRefusal::Source(refusal));
+        }
+        let others = self.claimants.get(claim).into_iter().flatten();
+        let mut others = others.filter(|name| **name != skill.name);
+        others.next().map(|_| ClaimRefusal::ClaimedTwice)
+    }
+}
+
+/// The key that the frontmatter claims, if it is not the name anyway.
+fn claim_of(skill: &Skill) -> Option<&str> {
+    let requirements = skill.manifest.gate.requirements()?;
+    requirements.skill_key.as_deref().filter(|claim| *claim != skill.name.as_str())
+}
+
+/// The source that counts for a claim. The key of a skill of another server is not the skill's own
+/// claim: it names the server, so a person who writes such an entry means that server.
+fn claim_source(skill: &Skill) -> Source {
+    match skill.source {
+        Source::Remote => Source::User,
+        source => source,
+    }
+}
+
+fn source_refusal(source: Source, key: &str, choices: &Choices) -> Option<EntryRefusal> {
+    let named = choices.entries.get(key).and_then(|entry| entry.source);
+    let is_own = !matches!(source, Source::Project | Source::Plugin | Source::Remote);
+    match named {
+        Some(named) if named == source => None,
+        Some(named) => Some(EntryRefusal::OtherSource(named)),
+        None if is_own => None,
+        None => Some(EntryRefusal::SourceNotNamed(source)),
+    }
+}

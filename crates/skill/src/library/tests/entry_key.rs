@@ -1,0 +1,153 @@
+//! Which skill an entry of `skills.entries` belongs to: attempts to get the entry of another skill.
+
+use std::collections::BTreeSet;
+
+use super::World;
+use crate::discover::Source;
+use crate::library::EntryChoice;
+
+/// Writes a skill that needs KEY, with a `skillKey` unless that is empty.
+fn skill(world: &World, folder: &str, name: &str, claim: &str) {
+    let claim = if claim.is_empty() { String::new() } else { format!("    skillKey: {claim}\n") };
+    let requires = "    requires:\n      env: [KEY]\n";
+    world.scratch.write(
+        format!("{folder}/{name}/SKILL.md"),
+        format!("---\nname: {name}\ndescription: Does {name}.\nmetadata:\n  metier:\n{claim}{requires}---\n"),
+    );
+}
+
+/// Configures an entry with a variable KEY.
+fn entry(world: &mut World, key: &str, source: Option<Source>) {
+    let env = BTreeSet::from(["KEY".to_owned()]);
+    let choice = EntryChoice { env, source, ..EntryChoice::default() };
+    world.choices.entries.insert(key.to_owned(), choice);
+}
+
+/// The entry that a skill has and whether KEY is given with it.
+fn standing(world: &World, name: &str) -> String {
+    let snapshot = world.build();
+    let entry = snapshot.find(name).unwrap();
+    let key = &entry.entry_key;
+    let mut text = match (key.granted(), key.refusal) {
+        (Some(granted), _) => format!("has {granted}"),
+        (None, refusal) => format!("no {}: {}", key.key, refusal.unwrap()),
+    };
+    if let Some((claim, refusal)) = &key.ignored_claim {
+        text.push_str(&format!("; not {claim}: {refusal}"));
+    }
+    let state = if entry.verdict.is_eligible() { "ready" } else { "without KEY" };
+    format!("{text}; {state}")
+}
+
+#[test]
+fn the_entry_of_a_name_belongs_to_the_skill_that_the_person_keeps() {
+    for source in [Source::Extra, Source::Managed, Source::User, Source::Workspace, Source::Flag] {
+        let mut world = World::new();
+        skill(&world, "own", "weather", "");
+        world.root(source, "own");
+        entry(&mut world, "weather", None);
+        assert_eq!(standing(&world, "weather"), "has weather; ready", "{source}");
+    }
+}
+
+#[test]
+fn a_project_skill_of_the_same_name_does_not_get_the_entry() {
+    let mut world = World::new();
+    skill(&world, "user", "weather", "");
+    skill(&world, "project/skills", "weather", "");
+    world.root(Source::User, "user");
+    world.root(Source::Project, "project/skills");
+    world.trust_all = true;
+    entry(&mut world, "weather", None);
+    insta::assert_snapshot!(standing(&world, "weather"), @r#"no weather: does not say `source = "project"`; without KEY"#);
+    entry(&mut world, "weather", Some(Source::Project));
+    insta::assert_snapshot!(standing(&world, "weather"), @"has weather; ready");
+}
+
+#[test]
+fn an_entry_for_a_project_is_not_given_to_another_source() {
+    let mut world = World::new();
+    skill(&world, "user", "weather", "");
+    world.root(Source::User, "user");
+    entry(&mut world, "weather", Some(Source::Project));
+    insta::assert_snapshot!(standing(&world, "weather"), @r#"no weather: says `source = "project"`; without KEY"#);
+}
+
+#[test]
+fn a_plugin_skill_gets_an_entry_only_by_its_source() {
+    let mut world = World::new();
+    skill(&world, "plugin", "weather", "");
+    world.plugin("tools", "plugin");
+    entry(&mut world, "weather", None);
+    insta::assert_snapshot!(standing(&world, "weather"), @r#"no weather: does not say `source = "plugin"`; without KEY"#);
+    entry(&mut world, "weather", Some(Source::Plugin));
+    insta::assert_snapshot!(standing(&world, "weather"), @"has weather; ready");
+}
+
+#[test]
+fn a_skill_key_that_is_the_name_of_another_skill_is_ignored() {
+    let mut world = World::new();
+    skill(&world, "user", "weather", "");
+    skill(&world, "user", "thief", "weather");
+    world.root(Source::User, "user");
+    entry(&mut world, "weather", None);
+    insta::assert_snapshot!(standing(&world, "thief"), @"has thief; not weather: it is the name of another skill; without KEY");
+    insta::assert_snapshot!(standing(&world, "weather"), @"has weather; ready");
+}
+
+#[test]
+fn a_skill_key_is_ignored_even_if_the_skill_of_that_name_is_hidden_or_not_trusted() {
+    let mut world = World::new();
+    skill(&world, "user", "thief", "weather");
+    skill(&world, "project/skills", "weather", "");
+    world.root(Source::User, "user");
+    world.root(Source::Project, "project/skills");
+    entry(&mut world, "weather", None);
+    insta::assert_snapshot!(standing(&world, "thief"), @"has thief; not weather: it is the name of another skill; without KEY");
+}
+
+#[test]
+fn a_skill_key_that_two_skills_claim_is_given_to_neither() {
+    let mut world = World::new();
+    skill(&world, "user", "one", "shared");
+    skill(&world, "user", "two", "shared");
+    world.root(Source::User, "user");
+    entry(&mut world, "shared", None);
+    insta::assert_snapshot!(standing(&world, "one"), @"has one; not shared: another skill claims it too; without KEY");
+    insta::assert_snapshot!(standing(&world, "two"), @"has two; not shared: another skill claims it too; without KEY");
+}
+
+#[test]
+fn a_skill_key_that_one_skill_claims_counts() {
+    let mut world = World::new();
+    skill(&world, "user", "one", "shared");
+    skill(&world, "managed", "one", "shared");
+    world.root(Source::Managed, "managed");
+    world.root(Source::User, "user");
+    entry(&mut world, "shared", None);
+    insta::assert_snapshot!(standing(&world, "one"), @"has shared; ready");
+}
+
+#[test]
+fn a_project_skill_takes_no_key_and_keeps_none_from_others() {
+    let mut world = World::new();
+    skill(&world, "user", "one", "shared");
+    skill(&world, "project/skills", "thief", "shared");
+    world.root(Source::User, "user");
+    world.root(Source::Project, "project/skills");
+    world.trust_all = true;
+    entry(&mut world, "shared", None);
+    insta::assert_snapshot!(standing(&world, "thief"), @r#"no thief: does not say `source = "project"`; not shared: its entry does not say `source = "project"`; without KEY"#);
+    insta::assert_snapshot!(standing(&world, "one"), @"has shared; ready");
+}
+
+#[test]
+fn an_entry_that_is_off_switches_every_skill_of_its_name_off() {
+    let mut world = World::new();
+    skill(&world, "project/skills", "weather", "");
+    world.root(Source::Project, "project/skills");
+    world.trust_all = true;
+    entry(&mut world, "weather", None);
+    world.choices.entries.get_mut("weather").unwrap().enabled = Some(false);
+    assert!(world.build().find("weather").unwrap().verdict.is_switched_off());
+}

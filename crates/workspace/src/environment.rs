@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::encode::file_name;
-use crate::layout::HOME;
+use crate::layout::home;
 use crate::path::Inside;
 
 /// Folders of the system in which programs are looked for.
@@ -171,7 +171,7 @@ impl Surroundings {
             path.push_str(&format!(":{}", tools.join("bin").display()));
         }
         let mut variables = vec![
-            ("HOME".to_owned(), place(HOME)),
+            ("HOME".to_owned(), place(home(&self.skill).as_str())),
             ("LANG".to_owned(), "C.UTF-8".to_owned()),
             ("OUTPUT_DIR".to_owned(), place("out")),
             ("PATH".to_owned(), path),

@@ -2,16 +2,16 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Mode, OFlags, openat, symlinkat, unlinkat};
+use rustix::fs::{Mode, OFlags, openat, symlinkat};
 use thiserror::Error;
 use tokio::io::AsyncWriteExt;
 
 use crate::artifact::{ArtifactError, ArtifactRef, ArtifactStore, Owner};
 use crate::encode::file_name;
-use crate::layout::{HOME, INPUTS, Workspace, give_open_to_program, open_beneath};
+use crate::layout::{INPUTS, Workspace, give_open_to_program, open_beneath};
 use crate::path::{Inside, Meaning, PathError, resolve};
 use crate::record::RecordedFile;
 use crate::request::{InputMode, InputSpec};
@@ -105,7 +105,10 @@ pub enum InputError {
 
 /// What inputs are brought in with.
 pub(crate) struct Intake<'a> {
+    /// The workspace of the run, into which inputs are brought.
     pub(crate) workspace: &'a Workspace,
+    /// The workspace of the session, which `workspace://` means.
+    pub(crate) shared: &'a Workspace,
     pub(crate) artifacts: &'a dyn ArtifactStore,
     pub(crate) owner: &'a Owner,
     /// Staged trees by name.
@@ -167,9 +170,7 @@ impl Intake<'_> {
         let root = Inside::default();
         let place = resolve(&text, Meaning { base: &root, run: self.run }).map_err(fail)?;
         let is_deep = place.as_str().contains('/');
-        // Programs read their settings from their home.
-        let is_home = place.as_str() == HOME || place.as_str().starts_with(&format!("{HOME}/"));
-        if !is_deep || is_home || !matches!(place.top(), "work" | "out") {
+        if !is_deep || !matches!(place.top(), "work" | "out") {
             let to = place.to_string();
             return Err(InputError::Target { from: input.from.clone(), to });
         }
@@ -191,9 +192,12 @@ impl Intake<'_> {
         }
         if let Some(path) = from.strip_prefix("workspace://") {
             let place = inside(path)?;
-            let open = self.workspace.open(&place, readable()).map_err(fail)?;
-            let link = up_from(&self.target(input)?, place.as_str());
-            return Ok(Source::Open(open, Some(link)));
+            let open = self.shared.open(&place, readable()).map_err(fail)?;
+            let target = self.target(input)?;
+            // A run in a workspace of its own does not see that of the session.
+            let sees_shared = self.shared.root() == self.workspace.root();
+            let link = sees_shared.then(|| up_from(&target, place.as_str()));
+            return Ok(Source::Open(open, link));
         }
         if let Some(path) = from.strip_prefix("skill://") {
             let (name, rest) = path.split_once('/').unwrap_or((path, ""));
@@ -242,7 +246,7 @@ impl Intake<'_> {
         if loaded.info.size > MAX_BYTES {
             return Err(InputError::TooLarge(input.from.clone()));
         }
-        let file = self.create(to).map_err(fail)?;
+        let file = self.workspace.create_file(to).map_err(fail)?;
         let mut file = tokio::fs::File::from_std(file);
         tokio::io::copy(&mut loaded.content, &mut file).await.map_err(fail)?;
         file.flush().await.map_err(fail)?;
@@ -285,33 +289,9 @@ impl Intake<'_> {
         if within_bounds { Ok(()) } else { Err(InputError::TooLarge(input.from.clone())) }
     }
 
-    /// Makes a file, instead of a file or link that is there. A folder that is there stays.
-    fn create(&self, to: &Inside) -> io::Result<File> {
-        let (folder, name) = self.clear(to)?;
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
-        let mode = Mode::from_raw_mode(0o600);
-        let file = openat(&folder, name, flags | OFlags::CLOEXEC, mode)?;
-        give_open_to_program(&file)?;
-        Ok(file.into())
-    }
-
     fn link(&self, target: &str, to: &Inside) -> io::Result<()> {
-        let (folder, name) = self.clear(to)?;
+        let (folder, name) = self.workspace.clear(to)?;
         Ok(symlinkat(target, &folder, name)?)
-    }
-
-    /// The open folder of a place, with nothing at its name any more.
-    fn clear<'b>(&self, to: &'b Inside) -> io::Result<(OwnedFd, &'b str)> {
-        let text = to.as_str();
-        let (parent, name) = text.rsplit_once('/').unwrap_or(("", text));
-        let folder = self.workspace.make_folder(&Inside::known(parent))?;
-        match unlinkat(folder.as_fd(), name, AtFlags::empty()) {
-            Ok(()) | Err(rustix::io::Errno::NOENT) => Ok((folder, name)),
-            Err(rustix::io::Errno::ISDIR) => {
-                Err(io::Error::new(io::ErrorKind::AlreadyExists, "a folder is there already"))
-            }
-            Err(error) => Err(error.into()),
-        }
     }
 }
 
@@ -349,7 +329,7 @@ impl Copying<'_, '_> {
         if self.files > MAX_FILES || self.bytes > MAX_BYTES {
             return Ok(false);
         }
-        let mut target = self.intake.create(to)?;
+        let mut target = self.intake.workspace.create_file(to)?;
         let mut hasher = blake3::Hasher::new();
         let mut reader = HashReader { source, hasher: &mut hasher };
         let size_bytes = io::copy(&mut reader, &mut target)?;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use metier_sandbox::unprivileged_owner;
-use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, fstat, mkdirat, openat2, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, fstat, mkdirat, openat, openat2, unlinkat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +25,12 @@ pub(crate) const WRITABLE: [&str; 2] = ["work", "out"];
 pub(crate) const VENVS: &str = ".venvs";
 /// Where inputs go unless something else is said.
 pub(crate) const INPUTS: &str = "work/inputs";
-/// The home of programs.
-pub(crate) const HOME: &str = "work/.home";
+/// The folder with the [`home`] of each skill.
+pub(crate) const HOMES: &str = ".homes";
+/// The folder with the workspaces that are [private](Workspace::private_to) to one skill each.
+const PRIVATE: &str = ".private";
+/// Folders between all workspaces and that of a session: application, user, session.
+const LEVELS: usize = 3;
 /// Folders of a workspace that are metier's own.
 const OWN: [&str; 2] = ["skills", "runs"];
 pub(crate) const METADATA: &str = "metadata.json";
@@ -39,6 +43,12 @@ const MAX_METADATA_BYTES: u64 = 16 << 20;
 /// that no skill may write that of another.
 pub(crate) fn venv(skill: &str) -> Inside {
     Inside::known(format!("{VENVS}/{}", file_name(skill)))
+}
+
+/// The home directory for programs of a skill, and so the place of its settings and caches. Programs
+/// load code from there, so that no skill may write that of another.
+pub(crate) fn home(skill: &str) -> Inside {
+    Inside::known(format!("{HOMES}/{}", file_name(skill)))
 }
 
 /// Whose workspace it is. Two generations of one session do not share anything.
@@ -66,8 +76,10 @@ pub struct Workspaces {
 pub struct Workspace {
     key: SessionKey,
     root: PathBuf,
+    /// Folders between all workspaces and this one.
+    levels: usize,
     /// Locked for as long as somebody uses it.
-    _in_use: Option<Arc<File>>,
+    in_use: Option<Arc<File>>,
 }
 
 /// What is remembered of a workspace.
@@ -119,7 +131,7 @@ impl Workspaces {
             Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => None,
             held => Some(Arc::new(held?)),
         };
-        let workspace = Workspace { key: key.clone(), root, _in_use: in_use };
+        let workspace = Workspace { key: key.clone(), root, levels: LEVELS, in_use };
         if !workspace.root.join(METADATA).exists() {
             spans::step_now(&spans::create(key), || workspace.make())?;
         }
@@ -132,7 +144,7 @@ impl Workspaces {
 
     /// The workspace in a folder on which the caller has a lock.
     pub(crate) fn claimed(key: &SessionKey, folder: &Path) -> Workspace {
-        Workspace { key: key.clone(), root: folder.to_owned(), _in_use: None }
+        Workspace { key: key.clone(), root: folder.to_owned(), levels: LEVELS, in_use: None }
     }
 
     /// Whether a session has a workspace.
@@ -171,7 +183,7 @@ impl Workspaces {
 impl Workspace {
     fn make(&self) -> io::Result<()> {
         make_private(&self.root)?;
-        let given = || WRITABLE.into_iter().chain([INPUTS, VENVS]);
+        let given = || WRITABLE.into_iter().chain([INPUTS, VENVS, HOMES]);
         for folder in given().chain(OWN) {
             make_private(&self.root.join(folder))?;
         }
@@ -184,6 +196,25 @@ impl Workspace {
             give_to_program(&self.root.join(folder))?;
         }
         self.save(&Metadata { key: Some(self.key.clone()), ..Metadata::default() })
+    }
+
+    /// The workspace that one skill has for itself inside this one, made on first use.
+    ///
+    /// It has all folders of a workspace, and runs in it find them at the usual places. Runs of other
+    /// skills, and those in this workspace, are granted nothing of it.
+    pub(crate) fn private_to(&self, skill: &str) -> io::Result<Self> {
+        let root = self.root.join(PRIVATE).join(file_name(skill));
+        let levels = self.levels + 2;
+        let private = Self { key: self.key.clone(), root, levels, in_use: self.in_use.clone() };
+        if !private.root.join(METADATA).exists() {
+            private.make()?;
+        }
+        Ok(private)
+    }
+
+    /// Folders between all workspaces and this one.
+    pub(crate) fn levels(&self) -> usize {
+        self.levels
     }
 
     /// Notes that it was used.
@@ -274,6 +305,30 @@ impl Workspace {
             }
         }
         Ok(())
+    }
+
+    /// Makes a file, instead of a file or link that is there. A folder that is there stays.
+    pub(crate) fn create_file(&self, to: &Inside) -> io::Result<File> {
+        let (folder, name) = self.clear(to)?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+        let mode = Mode::from_raw_mode(0o600);
+        let file = openat(&folder, name, flags | OFlags::CLOEXEC, mode)?;
+        give_open_to_program(&file)?;
+        Ok(file.into())
+    }
+
+    /// The open folder of a place, with nothing at its name any more.
+    pub(crate) fn clear<'b>(&self, to: &'b Inside) -> io::Result<(OwnedFd, &'b str)> {
+        let text = to.as_str();
+        let (parent, name) = text.rsplit_once('/').unwrap_or(("", text));
+        let folder = self.make_folder(&Inside::known(parent))?;
+        match unlinkat(&folder, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok((folder, name)),
+            Err(Errno::ISDIR) => {
+                Err(io::Error::new(io::ErrorKind::AlreadyExists, "a folder is there already"))
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Opens a folder inside, made with all above it if need be.

@@ -75,6 +75,7 @@ mod ownership;
 pub mod path;
 mod plan;
 pub mod proxy;
+mod publish;
 pub mod record;
 pub mod request;
 pub mod run;

@@ -14,7 +14,7 @@ use crate::environment::VariableError;
 use crate::executor::{ExecuteError, Network};
 use crate::grant::{Asked, BeyondError};
 use crate::input::InputError;
-use crate::layout::SessionKey;
+use crate::layout::{SessionKey, Workspace};
 use crate::manner::Manner;
 use crate::path::PathError;
 use crate::request::RunRequest;
@@ -59,7 +59,8 @@ pub struct RunSettings {
     pub network: Network,
     /// Folders of the host from which inputs may be taken.
     pub host_inputs: Vec<PathBuf>,
-    /// Variables of the skill from the configuration.
+    /// Variables that the configuration gives to this skill alone. A run that has any takes place in a workspace
+    /// of the skill's own.
     pub variables: Vec<(String, String)>,
     /// The folder of installed tools, whose `bin` programs are looked for in last. Programs may read
     /// it, at the place it has.
@@ -67,6 +68,27 @@ pub struct RunSettings {
     /// What the skill asks for of all this: it gets no more where it asks for less, and is not
     /// run where it asks for more.
     pub asked: Asked,
+}
+
+impl RunSettings {
+    /// Whether the run receives what the configuration gives to its skill alone.
+    pub(crate) fn has_keys(&self) -> bool {
+        !self.variables.is_empty()
+    }
+
+    /// Where a run takes place: in the workspace that a session's skills share or, if it receives a
+    /// key, in one that its skill has for itself, where no other skill can have left anything.
+    pub(crate) fn workspace_of(
+        &self,
+        shared: &Workspace,
+        skill: &str,
+    ) -> Result<Workspace, RunError> {
+        if self.has_keys() {
+            shared.private_to(skill).map_err(RunError::Workspace)
+        } else {
+            Ok(shared.clone())
+        }
+    }
 }
 
 /// Without the values of variables, which may be secret.

@@ -21,13 +21,14 @@ use crate::executor::{
 };
 use crate::input::{BroughtIn, Intake};
 use crate::layout::{
-    HOME, INPUTS, Moment, VENVS, WRITABLE, Workspace, Workspaces, changed, give_open_to_program,
-    venv,
+    HOMES, INPUTS, Moment, VENVS, WRITABLE, Workspace, Workspaces, changed, give_open_to_program,
+    home, make_private, venv,
 };
 use crate::manner::Manner;
 use crate::order::{RunError, RunOrder, RunSettings};
 use crate::path::{Inside, PathError};
 use crate::plan::Plan;
+use crate::publish::Publication;
 use crate::record::{Record, RecordedFile};
 use crate::request::{Denial, RunOutput, RunRequest};
 use crate::spans;
@@ -38,6 +39,9 @@ use crate::stream::{Streams, advised};
 const MAX_TICKS: u32 = 50;
 /// Most warnings of a run that are listed.
 const MAX_WARNINGS: usize = 50;
+
+/// What is said of a run that failed and had a workspace of its own.
+const UNSEEN: &str = "the configuration gives this skill variables of its own, so the run saw of `work/` and `out/` only what the skill itself wrote there; name other files in `inputs`";
 
 /// Runs commands.
 #[derive(Clone, Debug)]
@@ -122,14 +126,18 @@ impl Runner {
         let owner = Owner::new(&key.app, &key.user, &key.session).map_err(RunError::Owner)?;
         let settings = settings.granted(&self.executor)?;
         let plan = Plan::new(&request, &settings)?;
-        let workspace = self.workspaces.workspace(&key).map_err(RunError::Workspace)?;
+        let shared = self.workspaces.workspace(&key).map_err(RunError::Workspace)?;
+        let workspace = settings.workspace_of(&shared, &request.skill)?;
         let staged = stage_all(&self.workspaces, &trees)?;
         let mut warnings = hidden_entries(tree);
         let skill_digest = tree.digest.clone();
         let since =
             make_run_folder(&workspace, &plan, &request.skill).map_err(RunError::Workspace)?;
+        // Also where the run has a workspace of its own: there is its record.
+        make_private(&shared.root().join("runs").join(&plan.id)).map_err(RunError::Workspace)?;
         let running = Running {
             runner: self,
+            shared,
             workspace,
             owner,
             request,
@@ -147,6 +155,7 @@ impl Runner {
         let collecting = running.collect(&executed, since, &brought.files);
         let mut collected = spans::step(span, collecting).await?;
         collected.warnings.splice(0..0, warnings);
+        running.publish(&executed, &brought.files, &mut collected).await;
         Ok(running.finish(&brought.files, executed, &streams, collected))
     }
 }
@@ -161,6 +170,9 @@ fn hidden_entries(tree: &Tree) -> Vec<String> {
 /// A run that is under way.
 struct Running<'a> {
     runner: &'a Runner,
+    /// The workspace of the session, which has the record.
+    shared: Workspace,
+    /// Where the run takes place, which may be a workspace of the skill's own.
     workspace: Workspace,
     owner: Owner,
     request: RunRequest,
@@ -178,6 +190,7 @@ impl Running<'_> {
             names.zip(staged.iter().map(|staged| staged.content.clone())).collect();
         let intake = Intake {
             workspace: &self.workspace,
+            shared: &self.shared,
             artifacts: &*self.runner.artifacts,
             owner: &self.owner,
             staged: &staged,
@@ -211,7 +224,7 @@ impl Running<'_> {
         watch: Watch,
     ) -> Result<(Executed, Streams), RunError> {
         let (plan, request, settings) = (&self.plan, &self.request, &self.settings);
-        let folder = self.workspace.root().join("runs").join(&plan.id);
+        let folder = self.shared.root().join("runs").join(&plan.id);
         let streams = Streams::in_folder(&folder).map_err(RunError::Workspace)?;
         let streams = Arc::new(Mutex::new(streams));
         let taking = Arc::clone(&streams);
@@ -269,6 +282,43 @@ impl Running<'_> {
         collector.collect(ran).await.map_err(RunError::Workspace)
     }
 
+    /// Shares what a run made in a workspace of its own, and tells whoever reads a failure what the run
+    /// did not see.
+    async fn publish(
+        &self,
+        executed: &Executed,
+        inputs: &[RecordedFile],
+        collected: &mut Collected,
+    ) {
+        if !self.settings.has_keys() {
+            return;
+        }
+        if executed.ended.code != Some(0) {
+            collected.warnings.push(UNSEEN.to_owned());
+        }
+        let publication = Publication {
+            from: self.workspace.clone(),
+            to: self.shared.clone(),
+            run: self.plan.run.clone(),
+            inputs: inputs.to_vec(),
+            most_bytes: self.settings.limits.disk_bytes,
+            least_left: self.settings.limits.disk_left,
+        };
+        let publishing = tokio::task::spawn_blocking(move || publication.publish());
+        match publishing.await.map_err(io::Error::other).flatten() {
+            Ok(warnings) if warnings.is_empty() => {}
+            Ok(warnings) => {
+                collected.incomplete = true;
+                collected.warnings.extend(warnings);
+            }
+            Err(error) => {
+                collected.incomplete = true;
+                let why = advised(&error);
+                collected.warnings.push(format!("what the run made could not be shared: {why}"));
+            }
+        }
+    }
+
     /// Puts the answer together and writes the record.
     fn finish(
         &self,
@@ -313,9 +363,9 @@ impl Running<'_> {
             started: started(answer.duration_ms),
             answer: &answer,
         };
-        let noted = self.workspace.note_end();
+        let noted = self.workspace.note_end().and_then(|()| self.shared.note_end());
         if let Err(error) =
-            noted.and_then(|()| record.write(&self.workspace.root().join("runs").join(id)))
+            noted.and_then(|()| record.write(&self.shared.root().join("runs").join(id)))
         {
             answer.incomplete = true;
             let why = advised(&error);
@@ -341,8 +391,8 @@ pub(crate) fn stage_all(
 
 /// Makes the folders of a run; gives the moment before it.
 fn make_run_folder(workspace: &Workspace, plan: &Plan, skill: &str) -> io::Result<Moment> {
-    let shared = WRITABLE.into_iter().chain([VENVS, INPUTS, HOME]).map(Inside::known);
-    let mut folders: Vec<Inside> = shared.chain([venv(skill)]).collect();
+    let shared = WRITABLE.into_iter().chain([VENVS, HOMES, INPUTS]).map(Inside::known);
+    let mut folders: Vec<Inside> = shared.chain([venv(skill), home(skill)]).collect();
     workspace.mend(&folders)?;
     folders.push(plan.run.join("tmp"));
     for folder in folders {

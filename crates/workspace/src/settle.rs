@@ -32,7 +32,8 @@ impl Runner {
         manner.check(outside.as_deref(), &self.executor)?;
         let settings = settings.clone().granted(&self.executor)?;
         let plan = Plan::new(request, &settings)?;
-        let workspace = self.workspaces.workspace(key).map_err(RunError::Workspace)?;
+        let shared = self.workspaces.workspace(key).map_err(RunError::Workspace)?;
+        let workspace = settings.workspace_of(&shared, &request.skill)?;
         let staged = stage_all(&self.workspaces, trees)?;
         Executor::place(&workspace, &staged).map_err(RunError::Workspace)?;
         let directory = match outside {

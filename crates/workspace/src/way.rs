@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use metier_sandbox::unprivileged_owner;
 
-/// A workspace, the folders of its user and its application, and the one that all are in.
-const OURS: usize = 4;
+use crate::layout::Workspace;
+
 /// Folders of a workspace through which programs come to their own.
 const INSIDE: [&str; 2] = ["skills", "runs"];
 /// Passed by the group that programs have, listed by nobody but root.
@@ -30,16 +30,18 @@ pub fn barred(path: &Path) -> Option<PathBuf> {
 }
 
 /// Opens the way to a workspace; gives the folder that is in it, if it is none of ours.
-pub(crate) fn open(workspace: &Path) -> io::Result<Option<PathBuf>> {
+pub(crate) fn open(workspace: &Workspace) -> io::Result<Option<PathBuf>> {
     let Some((user, group)) = unprivileged_owner() else { return Ok(None) };
-    let above = workspace.ancestors().take(OURS).map(Path::to_owned);
-    for folder in above.chain(INSIDE.map(|name| workspace.join(name))) {
+    let root = workspace.root();
+    // It, what is between it and the folder that all workspaces are in, and that one.
+    let above = root.ancestors().take(workspace.levels() + 1).map(Path::to_owned);
+    for folder in above.chain(INSIDE.map(|name| root.join(name))) {
         if !lets_through(&fs::symlink_metadata(&folder)?, user, group) {
             chown(&folder, None, Some(group))?;
             fs::set_permissions(&folder, fs::Permissions::from_mode(PASSABLE))?;
         }
     }
-    Ok(barred(workspace))
+    Ok(barred(root))
 }
 
 fn lets_through(folder: &Metadata, user: u32, group: u32) -> bool {

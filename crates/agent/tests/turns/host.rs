@@ -416,7 +416,7 @@ fn no_home() -> Result<(), Failed> {
     let mut at = OnHost::with(Person::who(Some(Decision::Once)));
     at.bench.settings.prompt.tools = ToolSet::Full;
     let load = ("skill_load", json!({ "skill": "pdf" }));
-    let input = json!([{ "from": "skill://pdf/forms.md", "to": "work/.home/.gitconfig" }]);
+    let input = json!([{ "from": "skill://pdf/forms.md", "to": ".homes/pdf/.gitconfig" }]);
     let run = json!({ "skill": "pdf", "command": "ls", "inputs": input });
     let results = outcomes(&at.bench, &[load, ("skill_run", run)])?;
     assert!(results[1].1 && results[1].0.contains("cannot go to"), "{:?}", results[1]);

@@ -6,6 +6,7 @@ mod pattern;
 mod take;
 mod whole;
 
+pub(crate) use look::look;
 pub use pattern::PatternError;
 pub(crate) use pattern::Patterns;
 pub(crate) use take::{Collected, Collector, Ran};

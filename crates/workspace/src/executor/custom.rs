@@ -13,7 +13,7 @@ use metier_sandbox::{Cancel, Ended, Limit, Limits, Observer, Stream, Walk};
 use tokio::time::sleep;
 
 use super::{ExecuteError, Executed, Execution, Executor, Live, Network, StagedTree, Watch};
-use crate::layout::{WRITABLE, venv};
+use crate::layout::{WRITABLE, home, venv};
 use crate::manner::Manner;
 use crate::request::Confinement;
 
@@ -123,7 +123,7 @@ pub struct CustomRun {
     pub skill: String,
     /// What to run.
     pub command: CustomCommand,
-    /// The workspace on this machine. The skills of the run are in its folder `skills`, as copies.
+    /// The workspace of the run on this machine; one that the skill has for itself if the run receives a key. The skills of the run are in its folder `skills`, as copies.
     pub workspace: PathBuf,
     /// Where the command finds it, as [`CustomExecutor::view`] says.
     pub view: PathBuf,
@@ -304,8 +304,9 @@ fn custom_run(executor: &dyn CustomExecutor, execution: &Execution) -> CustomRun
     let workspace = execution.workspace.root().to_owned();
     let view = if executor.sees_host() { workspace.clone() } else { executor.view(&workspace) };
     let surroundings = &execution.surroundings;
-    let venv = venv(&surroundings.skill);
-    let writable = WRITABLE.into_iter().chain([surroundings.run.as_str(), venv.as_str()]);
+    let (home, venv) = (home(&surroundings.skill), venv(&surroundings.skill));
+    let own = [surroundings.run.as_str(), home.as_str(), venv.as_str()];
+    let writable = WRITABLE.into_iter().chain(own);
     let inside = || execution.directory.under(&view);
     CustomRun {
         skill: surroundings.skill.clone(),

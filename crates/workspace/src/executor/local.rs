@@ -11,7 +11,7 @@ use metier_sandbox::{
 use tokio::runtime::Handle;
 
 use super::{ExecuteError, Executed, Execution, Firmness, Network, StagedTree, VIEW, Watch};
-use crate::layout::{WRITABLE, Workspace, venv};
+use crate::layout::{WRITABLE, Workspace, home, venv};
 use crate::manner::Manner;
 use crate::proxy::{Proxy, ProxyOptions, Refusal};
 use crate::request::Confinement;
@@ -74,7 +74,7 @@ fn execute_at(
         copy_trees(&execution.workspace, &execution.staged)?;
     }
     if level == Level::Landlock
-        && let Some(folder) = way::open(root)?
+        && let Some(folder) = way::open(&execution.workspace)?
     {
         return Err(ExecuteError::Barred { folder });
     }
@@ -192,8 +192,9 @@ fn policy(level: Level, execution: &Execution, view: &Path) -> Policy {
         policy = policy.grant(&source, &view.join(inside), Access::Read);
     }
     let run = execution.surroundings.run.as_str();
-    let venv = venv(&execution.surroundings.skill);
-    for folder in WRITABLE.into_iter().chain([run, venv.as_str()]) {
+    let skill = &execution.surroundings.skill;
+    let (home, venv) = (home(skill), venv(skill));
+    for folder in WRITABLE.into_iter().chain([run, home.as_str(), venv.as_str()]) {
         policy = policy.grant(&root.join(folder), &view.join(folder), Access::Write);
     }
     match &execution.surroundings.tools {

@@ -239,6 +239,7 @@ fn confinement(bench: &Bench) -> Result<(), Failed> {
       "writable": [
         "/workspace/work",
         "/workspace/out",
+        "/workspace/.homes/demo",
         "/workspace/.venvs/demo",
         "/workspace/runs/RUN/files",
         "/tmp"

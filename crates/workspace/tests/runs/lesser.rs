@@ -18,6 +18,7 @@ const PROMISES: &[Promise] = &[
     ("a_command_of_root_runs_as_nobody", runs_as_nobody),
     ("what_is_above_a_workspace_lets_programs_through_and_shows_nothing", shows_nothing),
     ("another_session_is_out_of_reach", another_session),
+    ("one_skill_plants_nothing_for_another", skills),
     ("a_folder_of_others_that_is_closed_is_named_and_stays_closed", closed_folder),
 ];
 
@@ -87,6 +88,15 @@ fn another_session(bench: &Bench) -> Result<(), Failed> {
     assert_eq!((ran.stdout.as_str(), ran.exit_code), ("", Some(1)));
     assert_eq!(fs::read_to_string(secret)?, "private\n");
     Ok(())
+}
+
+/// What one skill tries against another, where nothing is mounted.
+fn skills(bench: &Bench) -> Result<(), Failed> {
+    crate::attack::AGAINST_SKILLS.iter().try_for_each(|attempt| {
+        let mut bench = bench.again();
+        bench.session = format!("{attempt:?}");
+        attempt(&bench)
+    })
 }
 
 fn closed_folder(bench: &Bench) -> Result<(), Failed> {

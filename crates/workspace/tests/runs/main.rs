@@ -8,6 +8,7 @@ mod container;
 mod custom;
 mod examples;
 mod files;
+mod keys;
 mod lesser;
 mod manners;
 mod network;
@@ -30,6 +31,7 @@ const COMMON: &[&[Promise]] = &[
     promises::PROMISES,
     manners::PROMISES,
     files::PROMISES,
+    keys::PROMISES,
     network::PROMISES,
     sessions::PROMISES,
     spans::PROMISES,

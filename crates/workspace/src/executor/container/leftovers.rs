@@ -10,18 +10,25 @@ use super::recipe::{Recipe, WORKSPACE};
 use super::run::ContainerExecutor;
 use crate::layout::{Workspace, Workspaces};
 
-/// Folders between all workspaces and one: application, user, session.
-const LEVELS: usize = 3;
-
 impl ContainerExecutor {
-    /// Removes the container of a workspace that is about to be deleted; gives whether there was one.
+    /// Removes the containers of a workspace that is about to be deleted, and of those in it that are private to
+    /// a skill; gives whether there was one.
     ///
     /// # Errors
     ///
     /// When the engine cannot be reached or refuses.
     pub async fn remove(&self, workspace: &Workspace) -> Result<bool, ContainerError> {
         let engine = self.engine().await?;
-        engine.remove(&Recipe::name(workspace.root())).await
+        let mut removed = engine.remove(&Recipe::name(workspace.root())).await?;
+        for container in engine.labelled(WORKSPACE).await? {
+            let labels = container.labels.unwrap_or_default();
+            let root = labels.get(WORKSPACE).map(Path::new);
+            let is_inside = root.is_some_and(|root| root.starts_with(workspace.root()));
+            if let Some(id) = container.id.filter(|_| is_inside) {
+                removed |= engine.remove(&id).await?;
+            }
+        }
+        Ok(removed)
     }
 
     /// Removes containers whose workspace is gone, or whose last user is; gives the workspaces.
@@ -56,7 +63,7 @@ impl ContainerExecutor {
     /// Ends, once, what still runs in containers of those who were killed; their containers stay for the next run. If it
     /// cannot be done, the run at hand does not suffer from it.
     pub(super) async fn end_abandoned(&self, engine: &Engine, workspace: &Workspace) {
-        let Some(workspaces) = workspace.root().ancestors().nth(LEVELS) else { return };
+        let Some(workspaces) = workspace.root().ancestors().nth(workspace.levels()) else { return };
         if self.has_tidied.swap(true, Ordering::Relaxed) {
             return;
         }

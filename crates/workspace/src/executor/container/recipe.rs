@@ -19,7 +19,7 @@ use super::hold::LENT;
 use super::image::Image;
 use crate::environment::{VariableError, check_configured};
 use crate::executor::{Execution, Network, StagedTree, VIEW};
-use crate::layout::{WRITABLE, venv};
+use crate::layout::{WRITABLE, home, venv};
 
 /// Labels of our containers.
 pub(super) const WORKSPACE: &str = "dev.metier.workspace";
@@ -27,7 +27,7 @@ pub(super) const MADE_OF: &str = "dev.metier.made-of";
 pub(super) const SHELL: &str = "dev.metier.shell";
 
 /// Goes into the digest of every recipe; another number when containers are made differently.
-const EDITION: u32 = 2;
+const EDITION: u32 = 3;
 /// The processes of a container in which nothing runs: the engine's init, and the shell that waits.
 pub(super) const IDLE_PROCESSES: u64 = 2;
 /// Processes of one user on the whole machine. The engine's own limit counts those of the container.
@@ -69,9 +69,11 @@ impl Recipe {
     ) -> Result<Self, ContainerError> {
         let root = execution.workspace.root();
         let mut mounts = Vec::new();
-        // Programs in `.venv` come first, so each skill has its own and none can write that of another.
-        let venv = venv(&execution.surroundings.skill);
-        for folder in WRITABLE.into_iter().chain([venv.as_str()]) {
+        // Programs load code from their home and from `.venv`, so each skill has its own and none can
+        // write those of another.
+        let skill = &execution.surroundings.skill;
+        let (home, venv) = (home(skill), venv(skill));
+        for folder in WRITABLE.into_iter().chain([home.as_str(), venv.as_str()]) {
             mounts.push(Mounted::new(&root.join(folder), folder, Access::Write)?);
         }
         mounts.push(Mounted::new(&root.join(LENT), "runs", Access::Write)?);

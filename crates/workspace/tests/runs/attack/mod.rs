@@ -9,6 +9,7 @@ mod links;
 mod page;
 mod reach;
 mod requests;
+mod skills;
 mod text;
 mod tree;
 
@@ -19,6 +20,7 @@ use crate::bench::{Bench, Who};
 pub(crate) use page::trial as page_trial;
 pub(crate) use reach::REACH;
 pub(crate) use requests::names_in;
+pub(crate) use skills::{AGAINST_SKILLS, keyed};
 
 /// Something that somebody might try.
 pub(crate) struct Attack {
@@ -269,6 +271,46 @@ const TABLE: &[Attack] = &[
         "plant_programs",
         "putting programs where another skill of the session looks first",
         tree::plant_programs,
+    ),
+    Attack::isolated(
+        "plant_in_the_home",
+        "planting what programs load from the home directory of another skill",
+        skills::plant_in_the_home,
+    ),
+    Attack::isolated(
+        "plant_in_temporary_files",
+        "planting files in `TMPDIR` and `/tmp` for another skill",
+        skills::plant_in_temporary_files,
+    ),
+    Attack::isolated(
+        "plant_in_an_environment",
+        "planting programs in `.venv` of another skill, with and without a key",
+        skills::plant_in_an_environment,
+    ),
+    Attack::isolated(
+        "plant_in_work_before_a_key",
+        "planting files in `work/` before another skill runs there with a key, or replacing its own",
+        skills::plant_in_work_before_a_key,
+    ),
+    Attack::isolated(
+        "plant_in_out_before_a_key",
+        "the same in `out/`",
+        skills::plant_in_out_before_a_key,
+    ),
+    Attack::isolated(
+        "plant_while_a_key_is_used",
+        "planting files while another skill runs with a key",
+        skills::plant_while_a_key_is_used,
+    ),
+    Attack::new(
+        "links_where_files_are_shared",
+        "links where files of a run with a key are shared",
+        skills::links_where_files_are_shared,
+    ),
+    Attack::isolated(
+        "replace_an_installed_program",
+        "reading or replacing a program that was installed for another skill",
+        skills::replace_an_installed_program,
     ),
     Attack::isolated("kill_everything", "killing every process there is", tree::kill_everything),
 ];

@@ -51,11 +51,12 @@ pub(super) fn forge_records(bench: &Bench) -> Result<(), Failed> {
         "cd $WORKSPACE_DIR; ls -A . runs; for f in metadata.json .lock .container .lent/x new runs/new \
          runs/{0}/record.json runs/{0}/stdout $RUN_DIR/../record.json $RUN_DIR/../stdout $RUN_DIR/../.record; do \
          (echo evil > $f) 2>/dev/null && echo wrote $f; cat $f 2>/dev/null; rm -rf $f 2>/dev/null; done; \
-         mv $RUN_DIR $RUN_DIR.x 2>/dev/null && echo moved; rm -rf runs out work .venvs 2>/dev/null; echo end >&2",
+         mv $RUN_DIR $RUN_DIR.x 2>/dev/null && echo moved; rm -rf runs out work .homes .venvs 2>/dev/null; echo end >&2",
         first.run
     ));
     let seen: Vec<&str> = second.stdout.lines().filter(|line| !line.is_empty()).collect();
-    let expected = [".:", ".venvs", "out", "runs", "skills", "work", "runs:", second.run.as_str()];
+    let seen_from = [".:", ".homes", ".venvs", "out", "runs", "skills", "work", "runs:"];
+    let expected: Vec<&str> = seen_from.into_iter().chain([second.run.as_str()]).collect();
     assert_eq!(seen, expected, "{second:?}");
     assert_eq!(fs::read(runs.join(&first.run).join("record.json"))?, record);
     let own: Value =

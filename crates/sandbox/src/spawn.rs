@@ -299,8 +299,10 @@ impl Child {
         if let Some(ended) = &self.ended {
             return Ok(ended.clone());
         }
-        let report = wire::receive::<Report>(&self.control)?;
+        let report = wire::receive::<Report>(&self.control).ok().flatten();
         let Some((Report::Ended { status, refused, changed }, _)) = report else {
+            // Whoever should have ended the tree is gone.
+            self.give_up();
             return Err(io::ErrorKind::UnexpectedEof.into());
         };
         let ended = Ended { changed, ..ended(status, &refused, self.group.take()) };
@@ -336,8 +338,10 @@ impl Drop for Child {
             // The warden ends once its tree has; that takes milliseconds.
             let deadline = Instant::now() + LAST_WORDS;
             while readable(&self.control, None, deadline) {
-                if !matches!(wire::receive::<Report>(&self.control), Ok(Some(_))) {
-                    return;
+                match wire::receive::<Report>(&self.control) {
+                    Ok(Some((Report::Ended { .. }, _))) => return,
+                    Ok(Some(_)) => {}
+                    _ => break,
                 }
             }
             self.give_up();

@@ -5,11 +5,9 @@
 //! the look and the change. Below a folder that was granted for writing the program gets the kernel's
 //! answer, elsewhere a refusal. The warden has no right that the program lacks.
 
-use std::fs::{self, File};
-use std::io;
+use std::fs;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
@@ -18,54 +16,33 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use super::calls::{Caller, Refusal, low};
 use super::filter::FCHMODAT2;
-use super::sys::{Call, answer, is_waiting, next_call};
+use super::sys::{Call, is_waiting};
 
 /// Longest path, name of an attribute and value of one that the kernel takes.
 const MAX_PATH: usize = 4096;
 const MAX_NAME: usize = 256;
 const MAX_VALUE: u64 = 64 << 10;
 
-/// Answers the next call that was announced. Gives its number if it was refused.
-pub(super) fn answer_next_call(
+/// Makes the change that a call asks for, below a folder that may be written to; nothing if it is no such call.
+pub(super) fn make(
+    call: &Call,
     notices: impl AsFd,
     writable: &[PathBuf],
-) -> io::Result<Option<i64>> {
-    let notices = notices.as_fd();
-    let call = next_call(notices)?;
-    let made = match decode(&call) {
-        None => Err(Refusal::Ours),
-        Some(wish) => Process(&call).open(&wish.target).and_then(|file| {
-            // Whoever waited may be gone, and somebody else have its number.
-            if !is_waiting(notices, call.id) {
-                return Err(Errno::SRCH.into());
-            }
-            if !is_below(&file, writable) {
-                return Err(Refusal::Ours);
-            }
-            Ok(wish.change.make(&file, &Process(&call))?)
-        }),
-    };
-    match made {
-        Ok(()) => answer(notices, call.id, 0),
-        Err(Refusal::Kernel(errno)) => answer(notices, call.id, errno.raw_os_error()),
-        Err(Refusal::Ours) => answer(notices, call.id, libc::EPERM),
-    }
-    Ok(matches!(made, Err(Refusal::Ours)).then_some(call.number))
-}
-
-/// Why a change was not made.
-enum Refusal {
-    /// It is not allowed here.
-    Ours,
-    /// The kernel would not have made it either.
-    Kernel(Errno),
-}
-
-impl From<Errno> for Refusal {
-    fn from(errno: Errno) -> Self {
-        Self::Kernel(errno)
-    }
+) -> Option<Result<(), Refusal>> {
+    let wish = decode(call)?;
+    let made = Caller(call).open(&wish.target).and_then(|file| {
+        // Whoever waited may be gone, and somebody else have its number.
+        if !is_waiting(notices, call.id) {
+            return Err(Errno::SRCH.into());
+        }
+        if !is_below(&file, writable) {
+            return Err(Refusal::Ours);
+        }
+        Ok(wish.change.make(&file, &Caller(call))?)
+    });
+    Some(made)
 }
 
 /// Whether an open file is below a folder that may be written to.
@@ -152,19 +129,7 @@ fn decode(call: &Call) -> Option<Wish> {
     Some(Wish { target, change })
 }
 
-/// The half of an argument that is looked at where a number is expected.
-fn low(argument: u64) -> u32 {
-    (argument & u64::from(u32::MAX)) as u32
-}
-
-/// The process that made a call.
-struct Process<'a>(&'a Call);
-
-impl Process<'_> {
-    fn entry(&self, name: &str) -> PathBuf {
-        format!("/proc/{}/{name}", self.0.process).into()
-    }
-
+impl Caller<'_> {
     /// Opens what is meant, without any right to it.
     fn open(&self, target: &Target) -> Result<OwnedFd, Refusal> {
         let (folder, address, flags) = match target {
@@ -209,29 +174,6 @@ impl Process<'_> {
         path.strip_prefix("/dev/fd").map(|rest| self.entry("fd").join(rest)).unwrap_or(path)
     }
 
-    /// Reads memory, as far as there is some.
-    fn read(&self, address: u64, length: usize) -> Result<Vec<u8>, Errno> {
-        let memory = File::open(self.entry("mem")).map_err(|_denied| Errno::PERM)?;
-        let mut bytes = vec![0; length];
-        let count = memory.read_at(&mut bytes, address).map_err(|_unmapped| Errno::FAULT)?;
-        bytes.truncate(count);
-        Ok(bytes)
-    }
-
-    fn read_exactly(&self, address: u64, length: usize) -> Result<Vec<u8>, Errno> {
-        self.read(address, length)
-            .and_then(|bytes| if bytes.len() == length { Ok(bytes) } else { Err(Errno::FAULT) })
-    }
-
-    /// Reads a text that ends with a zero.
-    fn read_text(&self, address: u64, most: usize, too_long: Errno) -> Result<Vec<u8>, Errno> {
-        let mut bytes = self.read(address, most)?;
-        let is_whole = bytes.len() == most;
-        let end = bytes.iter().position(|byte| *byte == 0);
-        bytes.truncate(end.ok_or(if is_whole { too_long } else { Errno::FAULT })?);
-        Ok(bytes)
-    }
-
     /// Reads the times of access and change; without any, they are now.
     fn read_times(&self, times: Times, address: u64) -> Result<Timestamps, Errno> {
         if address == 0 {
@@ -263,7 +205,7 @@ impl Process<'_> {
 
 impl Change {
     /// Makes the change on an open file.
-    fn make(&self, file: &OwnedFd, process: &Process<'_>) -> Result<(), Errno> {
+    fn make(&self, file: &OwnedFd, process: &Caller<'_>) -> Result<(), Errno> {
         let link = link_to(file);
         let is_link = || Ok(FileType::from_raw_mode(fstat(file)?.st_mode).is_symlink());
         match *self {
@@ -292,7 +234,7 @@ impl Change {
     }
 }
 
-impl Process<'_> {
+impl Caller<'_> {
     fn read_name(&self, address: u64) -> Result<std::ffi::OsString, Errno> {
         let name = self.read_text(address, MAX_NAME, Errno::RANGE)?;
         Ok(std::ffi::OsString::from_vec(name))

@@ -7,6 +7,7 @@ use libc::{
 };
 use libc::{c_long, sock_filter};
 
+use super::scheduling::IOPRIO_WHO_PROCESS;
 use super::{OrFail, sys};
 use crate::policy::{Level, Network, Policy};
 use crate::wire::{Failure, Stage};
@@ -129,6 +130,17 @@ const ATTRIBUTES: &[(c_long, &str)] = &[
     (libc::SYS_utimes, "utimes"),
 ];
 
+/// Calls that change how a process is scheduled, for every process of the same user. A program makes them for itself; those
+/// that name a process are made by the warden.
+const SCHEDULING: &[(c_long, &str)] = &[
+    (libc::SYS_ioprio_set, "ioprio_set"),
+    (libc::SYS_sched_setaffinity, "sched_setaffinity"),
+    (libc::SYS_sched_setattr, "sched_setattr"),
+    (libc::SYS_sched_setparam, "sched_setparam"),
+    (libc::SYS_sched_setscheduler, "sched_setscheduler"),
+    (libc::SYS_setpriority, "setpriority"),
+];
+
 /// Calls that programs do without where they are not known: newer ways to change attributes
 /// (`setxattrat`, `removexattrat`, `file_setattr`), and watching folders, which tells the names of
 /// what others do in theirs.
@@ -169,8 +181,8 @@ const NAMESPACES: u32 = (libc::CLONE_NEWNS
 
 /// The name of a system call that can be refused.
 pub(crate) fn name_of(number: i64) -> &'static str {
-    let mut known =
-        REFUSED.iter().chain(REFUSED_WITHOUT_NAMESPACES).chain(ATTRIBUTES).chain(&SOMETIMES);
+    let lists = [REFUSED, REFUSED_WITHOUT_NAMESPACES, ATTRIBUTES, SCHEDULING, &SOMETIMES];
+    let mut known = lists.into_iter().flatten();
     known.find(|(call, _)| *call == number).map_or("?", |(_, name)| name)
 }
 
@@ -273,6 +285,22 @@ fn refuse_reaching_others(code: &mut Assembler, refuse: u32) {
         // Its own limits; those of another process could end it.
         code.unless_equal(0, refuse);
     });
+    for (call, _) in SCHEDULING {
+        code.when(number(*call), |code| {
+            let (process, whom) = match *call {
+                libc::SYS_setpriority => (Some(libc::PRIO_PROCESS), 1),
+                libc::SYS_ioprio_set => (Some(IOPRIO_WHO_PROCESS), 1),
+                _ => (None, 0),
+            };
+            if let Some(process) = process {
+                code.load_argument(0);
+                code.unless_equal(process, refuse);
+            }
+            // Zero is whoever calls.
+            code.load_argument(whom);
+            code.unless_equal(0, refuse);
+        });
+    }
 }
 
 /// Numbers of calls and requests are small, whatever type they come in.

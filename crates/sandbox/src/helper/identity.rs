@@ -32,8 +32,9 @@ pub(super) fn give_up_rights(owner: Option<(u32, u32)>) -> Result<(), Failure> {
 /// Becomes who the program is, and keeps no right: for the warden, which works for a program that has no
 /// namespace of its own.
 pub(super) fn follow_program(owner: Option<(u32, u32)>) -> Result<(), Failure> {
-    let Some((user, group)) = owner else { return Ok(()) };
-    become_owner(user, group).or_fail(Stage::Identity, "user")?;
+    if let Some((user, group)) = owner {
+        become_owner(user, group).or_fail(Stage::Identity, "user")?;
+    }
     let none = CapabilitySet::empty();
     let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
     set_capabilities(None, sets).or_fail(Stage::Identity, "capabilities")

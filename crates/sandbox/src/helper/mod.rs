@@ -4,6 +4,7 @@
 //! [`init`], and either of them the program, or the [`walk`] through a plan.
 
 mod attributes;
+mod calls;
 mod filter;
 mod identity;
 mod init;
@@ -13,6 +14,7 @@ mod mounts;
 mod namespaces;
 mod prospect;
 mod rules;
+mod scheduling;
 mod sys;
 mod tree;
 mod walk;

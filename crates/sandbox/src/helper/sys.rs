@@ -8,6 +8,7 @@ use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use rustix::io::Errno;
 use rustix::process::Pid;
 
 /// The two sides of a fork.
@@ -33,12 +34,6 @@ pub(super) fn fork() -> io::Result<Fork> {
 pub(super) fn exit_now(code: i32) -> ! {
     // SAFETY: always sound; nothing is run in this process any more.
     unsafe { libc::_exit(code) }
-}
-
-/// Lets children that end be forgotten at once: nobody waits for them.
-pub(super) fn forget_children() {
-    // SAFETY: this meaning is always valid and runs no code of ours.
-    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
 }
 
 /// Lets children that end stay until they are waited for.
@@ -153,6 +148,31 @@ pub(super) fn is_waiting(listener: impl AsFd, id: u64) -> bool {
     let listener = listener.as_fd().as_raw_fd();
     // SAFETY: the kernel reads one number, which outlives the call.
     unsafe { libc::ioctl(listener, libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw const id) == 0 }
+}
+
+/// Makes a call that changes how a process is scheduled, with a piece of memory as one of its arguments.
+pub(super) fn schedule(
+    number: i64,
+    arguments: [u64; 3],
+    memory: Option<(usize, &mut [u8])>,
+) -> Result<(), Errno> {
+    let mut arguments = arguments;
+    if let Some((place, bytes)) = memory {
+        if number == libc::SYS_sched_setaffinity {
+            // The kernel reads as many bytes as this says.
+            arguments[1] = bytes.len() as u64;
+        }
+        arguments[place] = bytes.as_mut_ptr() as u64;
+    }
+    let [first, second, third] = arguments;
+    // SAFETY: these calls read at most one piece of memory, which outlives the call and is as long as they expect: its
+    // length is an argument (processors), its beginning (attributes), or fixed (parameters).
+    let result = unsafe { libc::syscall(number, first, second, third) };
+    if result < 0 {
+        let error = io::Error::last_os_error().raw_os_error();
+        return Err(Errno::from_raw_os_error(error.unwrap_or(libc::EINVAL)));
+    }
+    Ok(())
 }
 
 /// Passes a request to end on to every other process that can be seen: for the first process of a

@@ -12,9 +12,9 @@ use rustix::process::{
     set_child_subreaper, waitpid,
 };
 
-use super::attributes::answer_next_call;
+use super::calls::answer_next_call;
 use super::launch::{Bounds, Files, Launched, Step, changed, launch, steps};
-use super::sys::{Fork, exit_now, fork, remember_children};
+use super::sys::{Fork, exit_now, fork};
 use super::{OrFail, filter, identity, init, namespaces, rules, tree};
 use crate::policy::{Access, Level};
 use crate::wire::{self, Failure, KILL, Order, Report, STOP, Stage};
@@ -33,8 +33,6 @@ pub(super) fn main(control: &OwnedFd) -> i32 {
 }
 
 fn serve(control: &OwnedFd) -> io::Result<()> {
-    // Its children are its own to wait for, unlike those of the keeper.
-    remember_children();
     // Whoever loses patience with what follows cannot count on being heard.
     let handle = pidfd_open(getpid(), PidfdFlags::empty())?;
     wire::send(control, &Report::Here, &[handle.as_fd()])?;

@@ -4,12 +4,13 @@
 //! a process of its own.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Failed;
-use metier_sandbox::{Level, Network, unprivileged_owner};
+use metier_sandbox::{Level, Network, SpawnError, unprivileged_owner};
 use rustix::process::{Pid, Signal, getpgid, getsid, kill_process};
 use rustix::thread::{set_thread_res_gid, set_thread_res_uid};
 
@@ -23,6 +24,8 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("a_helper_that_was_killed_is_replaced", |level| alone("replaced", level), ALL),
     ("a_run_outlives_its_helper", |level| alone("outlives", level), ALL),
     ("a_warden_that_is_killed_ends_its_run_only", |level| alone("warden", level), ALL),
+    ("a_warden_that_is_killed_takes_its_tree_along", |level| alone("tree", level), ALL),
+    ("wardens_that_are_killed_take_each_its_own_tree_along", |level| alone("trees", level), ALL),
     ("a_helper_ends_with_its_caller", |level| alone("caller", level), ALL),
     ("a_run_leaves_nothing_to_the_next", |level| alone("nothing", level), ALL),
     ("another_user_has_another_helper", |level| alone("user", level), ALL),
@@ -86,6 +89,8 @@ pub(crate) fn try_alone() {
         "replaced" => a_killed_helper_is_replaced(&bench),
         "outlives" => a_run_outlives_its_helper(&bench),
         "warden" => a_killed_warden_ends_its_run_only(&bench),
+        "tree" => a_killed_warden_takes_its_tree_along(&bench),
+        "trees" => killed_wardens_take_their_trees_along(&bench),
         "caller" => a_helper_ends_with_its_caller(&bench),
         "nothing" => a_run_leaves_nothing_to_the_next(&bench),
         "user" => another_user_has_another_helper(&bench),
@@ -198,6 +203,84 @@ fn a_killed_warden_ends_its_run_only(bench: &Bench) {
         assert_eq!(code(&keeping.join().expect("no panic")), Some(4));
     });
     assert_eq!(bench.sh("echo again").output, "again\n");
+}
+
+/// A program that outlives its parent if it can, with a grandchild elsewhere and a child that keeps making others.
+fn clinging(mark: &str) -> String {
+    format!(
+        "import ctypes, os\n\
+         libc = ctypes.CDLL(None)\n\
+         def cling():\n\
+         \x20   libc.prctl(1, 0, 0, 0, 0); libc.prctl(36, 1, 0, 0, 0)\n\
+         cling()\n\
+         def become(): os.execv('/bin/bash', ['{mark}', '-c', 'sleep 300; true'])\n\
+         if os.fork() == 0:\n\
+         \x20   os.setsid()\n\
+         \x20   if os.fork() == 0: become()\n\
+         \x20   os._exit(0)\n\
+         os.wait()\n\
+         if os.fork() == 0:\n\
+         \x20   for _ in range(50000):\n\
+         \x20       cling(); os.setsid()\n\
+         \x20       if os.fork(): os._exit(0)\n\
+         become()"
+    )
+}
+
+/// Runs the program; gives how that went.
+fn cling(bench: &Bench, mark: &str) -> Result<Option<i32>, SpawnError> {
+    let mut job = bench.job("");
+    job.program.command = arguments(["python3", "-c", &clinging(mark)]);
+    bench.try_job(&job).map(|tried| code(&tried))
+}
+
+fn a_killed_warden_takes_its_tree_along(bench: &Bench) {
+    let mark = mark(bench.level, "clinging");
+    thread::scope(|scope| {
+        let losing = scope.spawn(|| cling(bench, &mark));
+        wait_until(|| is_running(&mark));
+        children(helper()).into_iter().for_each(|(warden, _)| kill(warden));
+        losing.join().expect("no panic").expect_err("its warden is gone");
+    });
+    assert!(is_gone(&mark), "it outlived its warden");
+    wait_until(|| !is_working_in(bench));
+    wait_until(|| children(helper()).is_empty());
+    assert_eq!(bench.sh("echo again").output, "again\n");
+}
+
+/// Whether some process works in the folder of a bench, by whatever name.
+fn is_working_in(bench: &Bench) -> bool {
+    let folder = bench.path("work");
+    let entries = fs::read_dir("/proc").expect("it is mounted").filter_map(Result::ok);
+    let mut places = entries.filter_map(|entry| fs::metadata(entry.path().join("cwd")).ok());
+    let wanted = fs::metadata(folder).expect("a folder of ours");
+    places.any(|it| (it.dev(), it.ino()) == (wanted.dev(), wanted.ino()))
+}
+
+/// One run goes on while the trees of two others are ended.
+fn killed_wardens_take_their_trees_along(bench: &Bench) {
+    let kept = mark(bench.level, "kept");
+    let lost = [mark(bench.level, "first"), mark(bench.level, "second")];
+    let others = [Bench::new(bench.level), Bench::new(bench.level)];
+    thread::scope(|scope| {
+        let losing: Vec<_> = lost
+            .iter()
+            .zip(&others)
+            .map(|(mark, other)| scope.spawn(move || cling(other, mark)))
+            .collect();
+        lost.iter().for_each(|mark| wait_until(|| is_running(mark)));
+        let wardens = children(helper());
+        let keeping = scope.spawn(|| bench.sh(&format!("{} sleep 2; exit 4", daemon(&kept))));
+        wait_until(|| is_running(&kept));
+        wardens.into_iter().for_each(|(warden, _)| kill(warden));
+        for run in losing {
+            run.join().expect("no panic").expect_err("its warden is gone");
+        }
+        lost.iter().for_each(|mark| assert!(is_gone(mark), "it outlived its warden"));
+        others.iter().for_each(|other| wait_until(|| !is_working_in(other)));
+        assert!(is_running(&kept), "it went with the others");
+        assert_eq!(code(&keeping.join().expect("no panic")), Some(4));
+    });
 }
 
 fn a_helper_ends_with_its_caller(bench: &Bench) {

@@ -10,6 +10,7 @@ mod files;
 mod keeper;
 mod limits;
 mod network;
+mod others;
 mod pins;
 mod planning;
 mod plans;
@@ -40,6 +41,7 @@ fn main() {
         keeper::PROMISES,
         limits::PROMISES,
         network::PROMISES,
+        others::PROMISES,
         pins::PROMISES,
         plans::PROMISES,
         processes::PROMISES,

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Bounds of a run, for the whole tree where the system has control groups, else for each process.
+/// Bounds of a run. Without control groups processes are bounded for the user, and memory is that of each
+/// process, and measured for the whole tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Time on the clock.
@@ -28,9 +29,9 @@ pub struct Limits {
     pub disk_left: u64,
 }
 
-/// What is not bounded without a control group: each process has its own memory then, and what
-/// several share is nobody's.
-pub(crate) const UNGROUPED: &str = "memory of all processes together";
+/// What is not promised without a control group: the memory of the tree is measured then, so it can exceed the limit
+/// between two looks, and shared pages that nobody maps any more cannot be seen.
+pub(crate) const UNGROUPED: &str = "an exact bound on memory";
 
 impl Default for Limits {
     fn default() -> Self {

@@ -277,9 +277,14 @@ impl Child {
         self.tell(KILL);
     }
 
+    /// Ends the warden and leaves the tree to whoever ends it then.
+    pub(crate) fn lose_warden(&self) {
+        let _gone = self.warden.as_ref().map(|warden| pidfd_send_signal(warden, Signal::KILL));
+    }
+
     /// Ends the warden itself, with what dies with it, when it does not do what it was told.
     pub(crate) fn give_up(&self) {
-        let _gone = self.warden.as_ref().map(|warden| pidfd_send_signal(warden, Signal::KILL));
+        self.lose_warden();
         if let Some(group) = &self.group {
             group.kill();
         }
@@ -300,12 +305,13 @@ impl Child {
             return Ok(ended.clone());
         }
         let report = wire::receive::<Report>(&self.control).ok().flatten();
-        let Some((Report::Ended { status, refused, changed }, _)) = report else {
+        let Some((Report::Ended { status, refused, changed, limits }, _)) = report else {
             // Whoever should have ended the tree is gone.
             self.give_up();
             return Err(io::ErrorKind::UnexpectedEof.into());
         };
-        let ended = Ended { changed, ..ended(status, &refused, self.group.take()) };
+        let mut ended = Ended { changed, ..ended(status, &refused, self.group.take()) };
+        ended.limits.extend(limits);
         self.ended = Some(ended.clone());
         Ok(ended)
     }

@@ -14,6 +14,7 @@ use rustix::net::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::limits::Limit;
 use crate::program::Job;
 
 /// The argument that makes a program the helper.
@@ -64,6 +65,8 @@ pub(crate) enum Report {
         refused: Vec<i64>,
         /// What had changed since a plan was made.
         changed: Option<PathBuf>,
+        /// Limits that the warden saw it meet.
+        limits: Vec<Limit>,
     },
 }
 

@@ -13,6 +13,7 @@ mod node;
 pub mod provider;
 pub mod proxy;
 pub mod server;
+mod surroundings;
 mod terminal;
 mod user;
 
@@ -20,6 +21,7 @@ pub use browser::Browser;
 pub use corpus::{corpus, report, skip};
 pub use environment::{Outcome, TestEnv};
 pub use node::Node;
+pub use surroundings::{Surroundings, TestUser};
 pub use terminal::Terminal;
 pub use user::{
     as_root_of_a_container, is_without_sandbox, run_as_ordinary_user, run_as_root_of_a_container,

@@ -17,26 +17,33 @@ const RIGHTS_IN_A_CONTAINER: &str = "-all,+chown,+dac_override,+fowner,+fsetid,+
 
 /// What says to a process that nothing can confine its programs.
 const UNCONFINABLE: &str = "METIER_TEST_UNCONFINABLE";
-/// Runs a command for whose programs there are neither namespaces nor Landlock: the kernel knows no such calls.
-const WITHOUT_SANDBOX: &str = r#"
+/// Runs a command that cannot make some calls, which come first, by name: neither can its programs.
+const WITHOUT_CALLS: &str = r#"
 import ctypes, os, platform, struct, sys
-unshare = {"x86_64": 272, "aarch64": 97}[platform.machine()]
-landlock_create_ruleset = 444
-code = b"".join(struct.pack("HBBI", *it) for it in [
-    (0x20, 0, 0, 0),                        # the number of the call
-    (0x15, 1, 0, unshare),
-    (0x15, 0, 1, landlock_create_ruleset),
-    (0x06, 0, 0, 0x00050000 | 38),          # ENOSYS
-    (0x06, 0, 0, 0x7FFF0000),               # allowed
-])
-code = ctypes.create_string_buffer(code)
-program = ctypes.create_string_buffer(struct.pack("HP", len(code) // 8, ctypes.addressof(code)))
+numbers = {"unshare": {"x86_64": 272, "aarch64": 97}[platform.machine()], "landlock_create_ruleset": 444}
+refused = [numbers[name] for name in sys.argv[1].split(",")]
+steps = [(0x20, 0, 0, 0)]                    # the number of the call
+for number in refused:
+    steps += [(0x15, 0, 1, number), (0x06, 0, 0, 0x00050000 | 38)]  # ENOSYS
+steps += [(0x06, 0, 0, 0x7FFF0000)]          # allowed
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *it) for it in steps))
+program = ctypes.create_string_buffer(struct.pack("HP", len(steps), ctypes.addressof(code)))
 libc = ctypes.CDLL(None, use_errno=True)
 for call in [(38, 1, 0, 0, 0), (22, 2, ctypes.c_void_p(ctypes.addressof(program)), 0, 0)]:
     if libc.prctl(*call) != 0:
         sys.exit(os.strerror(ctypes.get_errno()))
-os.execv(sys.argv[1], sys.argv[1:])
+os.execv(sys.argv[2], sys.argv[2:])
 "#;
+
+/// What comes before a command to run it without some system calls.
+pub(crate) fn without_calls(names: &[&str]) -> [String; 4] {
+    ["python3".into(), "-c".into(), WITHOUT_CALLS.into(), names.join(",")]
+}
+
+/// A user that nothing belongs to, one for each caller: some limits are counted by user.
+pub(crate) fn ordinary_user() -> u32 {
+    USERS.start + std::process::id() % USERS.len() as u32
+}
 
 /// What comes before a command to run it with the rights that root has in a container.
 pub fn as_root_of_a_container() -> [&'static str; 3] {
@@ -74,8 +81,9 @@ pub fn is_without_sandbox() -> bool {
 pub fn run_without_sandbox(tests: &str) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let again = again(folder.path()).map_err(|error| error.to_string())?;
-    let mut command = Command::new("python3");
-    command.args(["-c", WITHOUT_SANDBOX]).arg(again.get_program()).args(again.get_args());
+    let [program, arguments @ ..] = without_calls(&["unshare", "landlock_create_ruleset"]);
+    let mut command = Command::new(program);
+    command.args(arguments).arg(again.get_program()).args(again.get_args());
     let text = run(command.arg(tests).env(UNCONFINABLE, "1").env("TMPDIR", folder.path()))?;
     if text.contains("running 0 tests") { Err(text) } else { Ok(()) }
 }
@@ -90,13 +98,12 @@ pub fn run_as_ordinary_user(apart: &[&str]) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let mut command = again(folder.path()).map_err(|error| error.to_string())?;
     command.args(apart.iter().flat_map(|text| ["--skip", text]));
-    // One for each caller: some limits are counted by user.
-    let user = USERS.start + std::process::id() % USERS.len() as u32;
+    let user = ordinary_user();
     run(command.gid(user).uid(user)).map(drop)
 }
 
 /// This binary as a copy that everybody may start, in a folder that everybody may use.
-fn again(folder: &Path) -> std::io::Result<Command> {
+pub(crate) fn again(folder: &Path) -> std::io::Result<Command> {
     fs::set_permissions(folder, fs::Permissions::from_mode(0o777))?;
     let binary = folder.join("tests");
     fs::copy(std::env::current_exe()?, &binary)?;
@@ -110,8 +117,9 @@ fn again(folder: &Path) -> std::io::Result<Command> {
     Ok(command)
 }
 
-fn run(command: &mut Command) -> Result<String, String> {
+pub(crate) fn run(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    if output.status.success() { Ok(text) } else { Err(text) }
+    let complaint = || format!("{text}{}", String::from_utf8_lossy(&output.stderr));
+    if output.status.success() { Ok(text) } else { Err(complaint()) }
 }

@@ -1,7 +1,12 @@
 //! One run of a script in the sandbox, as a trial needs it.
 
+use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::trial::Place;
 use crate::cancel::Cancel;
@@ -9,12 +14,14 @@ use crate::limits::Limits;
 use crate::policy::{Access, Level, Network, Policy};
 use crate::program::{Command, Job, Program};
 use crate::run::{Observer, Outcome, Stream, run};
-use crate::spawn::SpawnError;
+use crate::spawn::{SpawnError, Stdio, spawn};
 
 /// Most that is kept of what a trial writes, in bytes.
 const MAX_TEXT: usize = 64 << 10;
 /// No trial takes longer.
 const WALL: Duration = Duration::from_secs(10);
+/// How long a program may outlive its helper.
+const LOST: Duration = Duration::from_secs(3);
 
 /// How a script is run.
 #[derive(Clone, Debug)]
@@ -46,7 +53,42 @@ impl<'a> Attempt<'a> {
         self.try_sh(script).map_err(|error| error.to_string())
     }
 
+    /// Starts a script, kills its helper once it has written something, and says whether a process of it is left that
+    /// could write more.
+    pub(super) fn lose_helper(&self, script: &str) -> Result<bool, String> {
+        let nothing = || File::open("/dev/null").map(OwnedFd::from);
+        let (ours, theirs) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| error.to_string())?;
+        let stdio = Stdio {
+            input: nothing().map_err(|error| error.to_string())?,
+            output: theirs,
+            error: nothing().map_err(|error| error.to_string())?,
+            terminal: false,
+        };
+        let child = spawn(&self.job(script), &stdio).map_err(|error| error.to_string())?;
+        drop(stdio);
+        let started = Instant::now();
+        if !is_readable(&ours, WALL) || rustix::io::read(&ours, &mut [0; 64]).unwrap_or(0) == 0 {
+            return Err("nothing was written".to_owned());
+        }
+        child.lose_warden();
+        let is_closed = is_readable(&ours, LOST) && started.elapsed() < WALL;
+        // Whatever is left is ended with it.
+        drop(child);
+        Ok(!is_closed)
+    }
+
     fn try_sh(&self, script: &str) -> Result<Tried, SpawnError> {
+        let mut text = Text::default();
+        let cancel = Cancel::new().map_err(SpawnError::Helper)?;
+        let outcome = run(&self.job(script), b"", &mut text, &cancel)?;
+        Ok(Tried {
+            outcome,
+            output: String::from_utf8_lossy(&text.output).into_owned(),
+            error: String::from_utf8_lossy(&text.error).into_owned(),
+        })
+    }
+
+    fn job(&self, script: &str) -> Job {
         let is_full = self.level == Level::Full;
         let folder = &self.place.folder;
         let target = if is_full { PathBuf::from("/work") } else { folder.clone() };
@@ -60,16 +102,14 @@ impl<'a> Attempt<'a> {
         if let Some((path, access)) = self.granted {
             policy = policy.grant(path, path, access);
         }
-        let mut text = Text::default();
-        let cancel = Cancel::new().map_err(SpawnError::Helper)?;
-        let job = Job { program, policy, limits: self.limits };
-        let outcome = run(&job, b"", &mut text, &cancel)?;
-        Ok(Tried {
-            outcome,
-            output: String::from_utf8_lossy(&text.output).into_owned(),
-            error: String::from_utf8_lossy(&text.error).into_owned(),
-        })
+        Job { program, policy, limits: self.limits }
     }
+}
+
+/// Waits until there is something to read, or nobody left to write it.
+fn is_readable(file: &OwnedFd, limit: Duration) -> bool {
+    let mut polled = [PollFd::new(file, PollFlags::IN)];
+    poll(&mut polled, Some(&Timespec::try_from(limit).unwrap_or_default())).is_ok_and(|it| it > 0)
 }
 
 impl Tried {

@@ -48,10 +48,12 @@ pub fn examine(place: &Place) -> Report {
     };
     let group = match group {
         Some(_) if not_promised.contains(&UNGROUPED) => {
-            Err("cannot be joined; limits are per process".to_owned())
+            Err("cannot be joined; memory is measured, processes are limited per user".to_owned())
         }
         Some(group) => Ok(group.version().to_owned()),
-        None => Err("cannot be made; limits are per process".to_owned()),
+        None => {
+            Err("cannot be made; memory is measured, processes are limited per user".to_owned())
+        }
     };
     let offers = vec![
         Offer { name: "kernel", found: Ok(kernel()) },

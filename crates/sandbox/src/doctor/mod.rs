@@ -5,7 +5,9 @@
 //! taken from what the program says.
 
 mod attempt;
+mod company;
 mod examination;
+mod memory;
 mod trial;
 
 pub use examination::{Offer, Report, examine, make_folder};

@@ -9,10 +9,6 @@ use super::attempt::{Attempt, Tried};
 use crate::limits::{Limit, Limits};
 use crate::policy::{Access, Level, Network};
 
-/// Text that a shell keeps in memory if nobody stops it, in bytes.
-const MUCH_TEXT: u64 = 64 << 20;
-/// Text that shows that it could keep some.
-const SOME_TEXT: u64 = 1 << 20;
 /// Processes that a shell starts if nobody stops it.
 const MANY_PROCESSES: u64 = 60;
 /// Processes that show that it could start some.
@@ -87,12 +83,20 @@ pub fn try_promises(place: &Place, level: Level, bounds: Bounds) -> Vec<Trial> {
         trial("cannot connect", attack.connects()),
         trial("cannot gain rights", attack.gains_rights()),
         trial("memory is bounded", attack.fills_memory()),
+        trial("memory of all processes is bounded", attack.fills_memory_together()),
         trial("cannot fork past the limit", attack.forks()),
         trial("cannot fill the disk", attack.fills_disk()),
+        trial("ends when its helper is killed", attack.outlives_its_helper()),
     ];
-    if level != Level::Landlock {
-        trials.insert(3, trial("cannot see other processes", attack.sees_others()));
+    if attack.has_tool("python3") {
+        trials.insert(6, trial("shared memory is bounded", attack.fills_shared_memory()));
     }
+    let others = if level == Level::Landlock {
+        trial("cannot slow other processes down", attack.slows_others())
+    } else {
+        trial("cannot see other processes", attack.sees_others())
+    };
+    trials.insert(3, others);
     trials
 }
 
@@ -109,14 +113,14 @@ impl Place {
     }
 }
 
-struct Attack<'a> {
-    place: &'a Place,
+pub(super) struct Attack<'a> {
+    pub(super) place: &'a Place,
     level: Level,
-    bounds: Bounds,
+    pub(super) bounds: Bounds,
 }
 
 impl Attack<'_> {
-    fn attempt(&self) -> Attempt<'_> {
+    pub(super) fn attempt(&self) -> Attempt<'_> {
         let mut attempt = Attempt::new(self.place, self.level);
         attempt.granted = self.bounds.private.map(|access| (&*self.place.private, access));
         attempt.network = self.bounds.network;
@@ -124,10 +128,15 @@ impl Attack<'_> {
     }
 
     /// Runs an attack after a permitted use of the same tool.
-    fn after(&self, permitted: &str, attack: &str) -> Result<Tried, String> {
+    pub(super) fn after(&self, permitted: &str, attack: &str) -> Result<Tried, String> {
         let script = format!("{permitted} && echo ready || exit 1; {attack} && echo done");
         let tried = self.attempt().sh(&script)?;
         if tried.says("ready") { Ok(tried) } else { Err(tried.complaint()) }
+    }
+
+    /// Whether programs find a tool.
+    fn has_tool(&self, name: &str) -> bool {
+        self.place.path.split(':').any(|folder| Path::new(folder).join(name).exists())
     }
 
     fn reads(&self) -> Result<Verdict, String> {
@@ -194,20 +203,6 @@ impl Attack<'_> {
         if works { Ok(Verdict::Kept) } else { Err(free.complaint()) }
     }
 
-    fn fills_memory(&self) -> Result<Verdict, String> {
-        let mut attempt = self.attempt();
-        attempt.limits = Limits { memory: self.bounds.memory, ..attempt.limits };
-        // The shell itself keeps the text.
-        let tried = attempt.sh(&format!(
-            "x=xxxxxxxxxxxxxxxx; while [ ${{#x}} -lt {MUCH_TEXT} ]; do x=$x$x; echo ${{#x}}; done"
-        ))?;
-        let kept = tried.count();
-        if kept < SOME_TEXT || tried.outcome.timed_out {
-            return Err(format!("{kept} bytes were kept; {}", tried.complaint()));
-        }
-        Ok(broken_if(kept >= MUCH_TEXT, || format!("{kept} bytes were kept")))
-    }
-
     fn forks(&self) -> Result<Verdict, String> {
         let mut attempt = self.attempt();
         attempt.limits = Limits { processes: self.bounds.processes, ..attempt.limits };
@@ -243,7 +238,7 @@ impl Attack<'_> {
 }
 
 /// A file that is removed in the end, whoever made it.
-struct Left(PathBuf);
+pub(super) struct Left(pub(super) PathBuf);
 
 impl Drop for Left {
     fn drop(&mut self) {
@@ -252,7 +247,7 @@ impl Drop for Left {
     }
 }
 
-fn broken_if(is_broken: bool, what: impl FnOnce() -> String) -> Verdict {
+pub(super) fn broken_if(is_broken: bool, what: impl FnOnce() -> String) -> Verdict {
     if is_broken { Verdict::Broken(what()) } else { Verdict::Kept }
 }
 

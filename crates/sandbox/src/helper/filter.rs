@@ -7,6 +7,7 @@ use libc::{
 };
 use libc::{c_long, sock_filter};
 
+use super::launch::Bounds;
 use super::scheduling::IOPRIO_WHO_PROCESS;
 use super::{OrFail, sys};
 use crate::policy::{Level, Network, Policy};
@@ -99,6 +100,11 @@ const REFUSED_WITHOUT_NAMESPACES: &[(c_long, &str)] = &[
     (libc::SYS_shmget, "shmget"),
 ];
 
+/// Calls that make memory which no process need have mapped, so that only a control group can count it. Programs
+/// do without them where they are not known.
+const UNKNOWN_WITHOUT_GROUP: &[c_long] =
+    &[libc::SYS_memfd_create, libc::SYS_memfd_secret, libc::SYS_msgget, libc::SYS_shmget];
+
 /// Changes modes with flags; younger than some tables.
 pub(super) const FCHMODAT2: c_long = 452;
 
@@ -187,14 +193,14 @@ pub(crate) fn name_of(number: i64) -> &'static str {
 }
 
 /// Installs the filter. Gives the file that announces refused calls, where the system has it.
-pub(super) fn install(policy: &Policy) -> Result<Option<OwnedFd>, Failure> {
-    let announced = build(policy, libc::SECCOMP_RET_USER_NOTIF);
+pub(super) fn install(policy: &Policy, bounds: Bounds) -> Result<Option<OwnedFd>, Failure> {
+    let announced = build(policy, bounds, libc::SECCOMP_RET_USER_NOTIF);
     match sys::install_filter(&announced, true) {
         Ok(listener) => Ok(listener),
         // Someone outside listens already, or the kernel does not know how.
         Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EINVAL)) => {
             let refused = libc::SECCOMP_RET_ERRNO | libc::EPERM.cast_unsigned();
-            sys::install_filter(&build(policy, refused), false).or_fail(Stage::Filter, "")
+            sys::install_filter(&build(policy, bounds, refused), false).or_fail(Stage::Filter, "")
         }
         Err(error) => Err(error).or_fail(Stage::Filter, ""),
     }
@@ -213,7 +219,7 @@ fn families(policy: &Policy) -> &'static [i32] {
     }
 }
 
-fn build(policy: &Policy, refuse: u32) -> Vec<sock_filter> {
+fn build(policy: &Policy, bounds: Bounds, refuse: u32) -> Vec<sock_filter> {
     let no_such_call = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned();
     let mut code = Assembler::default();
     code.load(4);
@@ -226,6 +232,9 @@ fn build(policy: &Policy, refuse: u32) -> Vec<sock_filter> {
     code.if_equal(number(libc::SYS_clone3), no_such_call);
     for (call, _) in REFUSED {
         code.if_equal(number(*call), refuse);
+    }
+    for call in UNKNOWN_WITHOUT_GROUP.iter().filter(|_| bounds == Bounds::Process) {
+        code.if_equal(number(*call), no_such_call);
     }
     code.when(number(libc::SYS_clone), |code| {
         code.load_argument(0);

@@ -45,7 +45,7 @@ fn confine(order: &Order, files: &Files, warden: BorrowedFd<'_>) -> Result<Bound
     // The program has the same user; it must not look into this process.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).or_fail(Stage::Identity, "dumpable")?;
     rules::restrict(order, files)?;
-    let notices = filter::install(&order.job.policy)?;
+    let notices = filter::install(&order.job.policy, bounds)?;
     hand_over(warden, listener.as_ref().map(AsFd::as_fd), notices.as_ref().map(AsFd::as_fd))?;
     Ok(bounds)
 }

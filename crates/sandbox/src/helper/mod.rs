@@ -10,6 +10,7 @@ mod identity;
 mod init;
 mod keeper;
 mod launch;
+mod memory;
 mod mounts;
 mod namespaces;
 mod prospect;

@@ -14,8 +14,10 @@ use rustix::process::{
 
 use super::calls::answer_next_call;
 use super::launch::{Bounds, Files, Launched, Step, changed, launch, steps};
+use super::memory::MemoryMeter;
 use super::sys::{Fork, exit_now, fork};
 use super::{OrFail, filter, identity, init, namespaces, rules, tree};
+use crate::limits::Limit;
 use crate::policy::{Access, Level};
 use crate::wire::{self, Failure, KILL, Order, Report, STOP, Stage};
 
@@ -48,7 +50,8 @@ fn serve(control: &OwnedFd) -> io::Result<()> {
                 is_grouped: ward.bounds == Some(Bounds::Group),
             };
             wire::send(control, &report, &listener)?;
-            watch(control, ward)
+            let memory = MemoryMeter::new(&order, ward.bounds);
+            watch(control, ward, memory)
         }
         Err(failure) => wire::send(control, &Report::Failed(failure), &[]),
     }
@@ -125,7 +128,7 @@ fn start_directly(order: &Order, files: &Files) -> Result<Ward, Failure> {
         }
         identity::give_up_rights(order.owner)?;
         rules::restrict(order, files)?;
-        let notices = filter::install(&order.job.policy)?;
+        let notices = filter::install(&order.job.policy, bounds)?;
         init::hand_over(warden, None, notices.as_ref().map(AsFd::as_fd))?;
         Ok(bounds)
     })?;
@@ -177,16 +180,19 @@ impl Ward {
     }
 }
 
-/// Waits for the end of the program, for requests of the caller and for calls to refuse.
-fn watch(control: &OwnedFd, mut ward: Ward) -> io::Result<()> {
+/// Waits for the end of the program, for requests of the caller and for calls to refuse, and looks at the memory of
+/// the tree.
+fn watch(control: &OwnedFd, mut ward: Ward, mut memory: Option<MemoryMeter>) -> io::Result<()> {
     let mut refused: Vec<i64> = Vec::new();
+    let mut limits: Vec<Limit> = Vec::new();
     let mut deadline: Option<Instant> = None;
     ward.listener = None;
     loop {
         let mut polled =
             vec![PollFd::new(control, PollFlags::IN), PollFd::new(&ward.handle, PollFlags::IN)];
         polled.extend(ward.notices.iter().map(|it| PollFd::new(it, PollFlags::IN)));
-        wait_until(&mut polled, deadline)?;
+        let due = memory.as_ref().map(MemoryMeter::due);
+        wait_until(&mut polled, deadline.into_iter().chain(due).min())?;
         let [asked, ended, called] =
             [0, 1, 2].map(|index| polled.get(index).map_or(PollFlags::empty(), PollFd::revents));
         if ended.contains(PollFlags::IN) {
@@ -215,12 +221,17 @@ fn watch(control: &OwnedFd, mut ward: Ward) -> io::Result<()> {
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             ward.kill();
         }
+        if memory.as_mut().is_some_and(MemoryMeter::is_over) {
+            limits.push(Limit::Memory);
+            memory = None;
+            ward.kill();
+        }
     }
     let (status, changed) = ward.status();
     if ward.steps.is_none() {
         tree::kill();
     }
-    wire::send(control, &Report::Ended { status, refused, changed }, &[])
+    wire::send(control, &Report::Ended { status, refused, changed, limits }, &[])
 }
 
 fn request(control: impl AsFd) -> Option<u8> {

@@ -43,7 +43,7 @@ fn every_promise_is_kept(level: Level) -> Result<(), Failed> {
     let bench = Bench::new(level);
     let trials = try_promises(&place(&bench)?, level, Bounds::PROMISED);
     assert!(trials.iter().all(|trial| trial.verdict == Verdict::Kept), "{trials:?}");
-    assert_eq!(trials.len(), if level == Level::Full { 8 } else { 7 });
+    assert_eq!(trials.len(), 11);
     let left = fs::read_dir(bench.path("private"))?.count();
     assert_eq!(left, 1, "nothing was left in the private folder");
     Ok(())
@@ -62,8 +62,11 @@ fn unconfined(level: Level) -> Result<(), Failed> {
             ("cannot gain rights", "broken"),
             // Limits hold for everybody.
             ("memory is bounded", "kept"),
+            ("memory of all processes is bounded", "kept"),
+            ("shared memory is bounded", "kept"),
             ("cannot fork past the limit", "kept"),
             ("cannot fill the disk", "kept"),
+            ("ends when its helper is killed", "kept"),
         ]
     );
     let left = fs::read_dir(bench.path("private"))?.count();
@@ -94,6 +97,8 @@ fn looser_bounds(level: Level) -> Result<(), Failed> {
             "cannot write outside its folder",
             "cannot connect",
             "memory is bounded",
+            "memory of all processes is bounded",
+            "shared memory is bounded",
             "cannot fork past the limit",
             "cannot fill the disk",
         ]

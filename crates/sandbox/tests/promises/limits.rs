@@ -13,14 +13,10 @@ use crate::{ALL, FULL, Promise};
 
 pub(crate) const PROMISES: &[Promise] = &[
     ("time_is_bounded_whatever_a_program_ignores", time_is_bounded, ALL),
-    ("memory_is_bounded", memory_is_bounded, ALL),
     ("processes_are_bounded", processes_are_bounded, ALL),
     ("a_file_is_bounded", a_file_is_bounded, ALL),
     ("the_temporary_folder_is_bounded", the_temporary_folder_is_bounded, FULL),
     ("processor_time_is_bounded", processor_time_is_bounded, ALL),
-    ("memory_of_files_counts_and_the_end_is_told", memory_of_files_counts, FULL),
-    ("memory_of_many_processes_counts_together", memory_of_many_processes, ALL),
-    ("memory_that_is_not_bounded_is_named", memory_that_is_not_bounded, ALL),
     ("a_group_that_cannot_be_joined_bounds_nothing", |level| shut_out("unjoined", level), ALL),
     ("processes_of_others_do_not_count", processes_of_others_do_not_count, ALL),
     ("the_disk_is_bounded", the_disk_is_bounded, ALL),
@@ -43,19 +39,6 @@ fn time_is_bounded(level: Level) -> Result<(), Failed> {
     assert!(tried.outcome.ended.limits.contains(&Limit::Wall));
     assert_eq!(tried.output, "so far\n");
     assert_eq!(tried.outcome.ended.signal, Some(9));
-    Ok(())
-}
-
-fn memory_is_bounded(level: Level) -> Result<(), Failed> {
-    let mut bench = Bench::new(level);
-    bench.limits.memory = 96 << 20;
-    let tried = bench.sh("exec python3 -c 'x = bytearray(400 << 20); print(len(x))'");
-    assert_eq!(tried.output, "");
-    let ended = &tried.outcome.ended;
-    assert!(
-        ended.limits.contains(&Limit::Memory) || tried.error.contains("MemoryError"),
-        "{ended:?}"
-    );
     Ok(())
 }
 
@@ -104,41 +87,6 @@ fn processor_time_is_bounded(level: Level) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Whether there is a control group, without which memory is bounded for each process alone.
-fn is_grouped(bench: &Bench) -> bool {
-    let tried = bench.sh("exec python3 -c 'x = bytearray(400 << 20)'");
-    tried.outcome.ended.limits.contains(&Limit::Memory)
-}
-
-/// The largest process is not the one that fills the memory: whoever is ended instead, the caller
-/// learns how it went.
-fn memory_of_files_counts(level: Level) -> Result<(), Failed> {
-    let mut bench = Bench::new(level);
-    bench.limits.memory = 64 << 20;
-    if !is_grouped(&bench) {
-        return Ok(());
-    }
-    for folder in ["/tmp", "/dev/shm"] {
-        let script =
-            format!("echo so far; dd if=/dev/zero of={folder}/x bs=1M count=300 status=none");
-        let job = bench.job(&script);
-        let tried = bench.try_job(&job).map_err(|error| error.to_string())?;
-        assert_eq!(tried.output, "so far\n");
-        assert!(tried.outcome.ended.limits.contains(&Limit::Memory), "{tried:?}");
-    }
-    Ok(())
-}
-
-/// Without a control group each process has its own bound, and the caller is told so.
-fn memory_that_is_not_bounded(level: Level) -> Result<(), Failed> {
-    let mut bench = Bench::new(level);
-    bench.limits.memory = 64 << 20;
-    let is_grouped = is_grouped(&bench);
-    let lacks = bench.sh("true").outcome.not_promised;
-    assert_eq!(lacks.contains(&"memory of all processes together"), !is_grouped, "{lacks:?}");
-    Ok(())
-}
-
 /// There is a group, and it does not let the program in.
 pub(crate) fn an_unjoined_group_bounds_nothing(level: Level) {
     let mut bench = Bench::new(level);
@@ -147,20 +95,7 @@ pub(crate) fn an_unjoined_group_bounds_nothing(level: Level) {
     assert_eq!(tried.outcome.ended.limits, []);
     assert!(tried.error.contains("MemoryError"), "a process is bounded all the same: {tried:?}");
     let lacks = tried.outcome.not_promised;
-    assert!(lacks.contains(&"memory of all processes together"), "{lacks:?}");
-}
-
-fn memory_of_many_processes(level: Level) -> Result<(), Failed> {
-    let mut bench = Bench::new(level);
-    bench.limits.memory = 96 << 20;
-    if !is_grouped(&bench) {
-        return Ok(());
-    }
-    let tried = bench.sh("for i in 1 2 3 4 5 6 7 8 9 10; do \
-         python3 -c 'import time; x = bytearray(20 << 20); time.sleep(1); print(1)' & done; wait");
-    assert!(tried.output.lines().count() < 10, "{tried:?}");
-    assert!(tried.outcome.ended.limits.contains(&Limit::Memory), "{tried:?}");
-    Ok(())
+    assert!(lacks.contains(&"an exact bound on memory"), "{lacks:?}");
 }
 
 fn processes_of_others_do_not_count(level: Level) -> Result<(), Failed> {

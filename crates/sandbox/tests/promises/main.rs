@@ -9,6 +9,7 @@ mod escapes;
 mod files;
 mod keeper;
 mod limits;
+mod memory;
 mod network;
 mod others;
 mod pins;
@@ -19,7 +20,7 @@ mod terminals;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use metier_sandbox::{Level, unprivileged_owner};
-use metier_testkit::{run_as_ordinary_user, run_as_root_of_a_container};
+use metier_testkit::{Surroundings, TestUser, run_as_ordinary_user, run_as_root_of_a_container};
 
 /// A promise that holds at some levels.
 type Promise = (&'static str, fn(Level) -> Result<(), Failed>, &'static [Level]);
@@ -40,6 +41,7 @@ fn main() {
         files::PROMISES,
         keeper::PROMISES,
         limits::PROMISES,
+        memory::PROMISES,
         network::PROMISES,
         others::PROMISES,
         pins::PROMISES,
@@ -53,8 +55,14 @@ fn main() {
             trials.push(Trial::test(format!("{level}::{name}"), move || promise(level)));
         }
     }
-    if unprivileged_owner().is_some() {
+    if unprivileged_owner().is_some() && Surroundings::here().is_none() {
         trials.push(Trial::test("as_an_ordinary_user", || Ok(run_as_ordinary_user(&[])?)));
+        // Root has control groups, that user has none; the other way round memory is to be tried as well.
+        let is_swapped = |it: &Surroundings| (it.user == TestUser::Root) != it.has_groups;
+        for surroundings in Surroundings::all().filter(|it| it.has_namespaces && is_swapped(it)) {
+            let again = move || Ok(surroundings.run("memory_")?);
+            trials.push(Trial::test(format!("memory_{surroundings}"), again));
+        }
         let in_container = || Ok(run_as_root_of_a_container("landlock::")?);
         trials.push(Trial::test("as_root_of_a_container", in_container));
     }

@@ -1,0 +1,74 @@
+//! Trials of the bound on memory: by one process, by several, shared.
+
+use super::attempt::Tried;
+use super::trial::{Attack, Verdict, broken_if};
+use crate::limits::{Limit, Limits};
+
+/// Text that a shell keeps in memory if nobody stops it, in bytes.
+const MUCH_TEXT: u64 = 64 << 20;
+/// Text that shows that it could keep some.
+const SOME_TEXT: u64 = 1 << 20;
+/// Text that each of several shells keeps, which is less than one of them may, in bytes.
+const LESS_TEXT: u64 = 16 << 20;
+/// How many shells that are.
+const SHELLS: u64 = 4;
+/// Mebibytes of shared memory that a program fills if nobody stops it.
+const MUCH_SHARED: u64 = 96;
+
+impl Attack<'_> {
+    /// Runs a script with as much memory as was promised.
+    fn with_little_memory(&self, script: &str) -> Result<Tried, String> {
+        let mut attempt = self.attempt();
+        attempt.limits = Limits { memory: self.bounds.memory, ..attempt.limits };
+        attempt.sh(script)
+    }
+
+    pub(super) fn fills_memory(&self) -> Result<Verdict, String> {
+        // The shell itself keeps the text.
+        let tried = self.with_little_memory(&format!(
+            "x=xxxxxxxxxxxxxxxx; while [ ${{#x}} -lt {MUCH_TEXT} ]; do x=$x$x; echo ${{#x}}; done"
+        ))?;
+        let kept = tried.count();
+        if kept < SOME_TEXT || tried.outcome.timed_out {
+            return Err(format!("{kept} bytes were kept; {}", tried.complaint()));
+        }
+        Ok(broken_if(kept >= MUCH_TEXT, || format!("{kept} bytes were kept")))
+    }
+
+    /// Each process uses less than the limit, all of them more.
+    pub(super) fn fills_memory_together(&self) -> Result<Verdict, String> {
+        let tried = self.with_little_memory(&format!(
+            "sleep 0 || exit 1; echo ready; i=0; while [ $i -lt {SHELLS} ]; do i=$((i+1)); \
+             (x=xxxxxxxxxxxxxxxx; while [ ${{#x}} -lt {LESS_TEXT} ]; do x=$x$x; done; echo kept; sleep 2) & \
+             done; wait"
+        ))?;
+        let shells = tried.output.lines().filter(|line| *line == "kept").count();
+        judge(&tried, shells as u64 >= SHELLS, || {
+            format!("{shells} times {LESS_TEXT} bytes were kept")
+        })
+    }
+
+    /// No process has it for itself, so no limit of a process holds.
+    pub(super) fn fills_shared_memory(&self) -> Result<Verdict, String> {
+        let tried = self.with_little_memory(&format!(
+            "exec python3 -c 'import mmap, time\nprint(\"ready\", flush=True)\n\
+             x = mmap.mmap(-1, {MUCH_SHARED} << 20)\n\
+             for _ in range({MUCH_SHARED}): x.write(bytes(1 << 20))\n\
+             time.sleep(1); print(\"kept\", flush=True)'"
+        ))?;
+        judge(&tried, tried.says("kept"), || {
+            format!("{MUCH_SHARED} MiB of shared memory were kept")
+        })
+    }
+}
+
+/// Whether a program that said that it was ready met the limit.
+fn judge(tried: &Tried, has_all: bool, what: impl FnOnce() -> String) -> Result<Verdict, String> {
+    if !tried.says("ready") || tried.outcome.timed_out {
+        return Err(tried.complaint());
+    }
+    if tried.outcome.ended.limits.contains(&Limit::Memory) {
+        return Ok(Verdict::Kept);
+    }
+    if has_all { Ok(Verdict::Broken(what())) } else { Err(tried.complaint()) }
+}

@@ -1,0 +1,204 @@
+//! Memory of a whole tree, with a control group and without: of many processes, shared, in files, held by nobody.
+
+use std::time::Duration;
+
+use libtest_mimic::Failed;
+use metier_sandbox::{Level, Limit};
+
+use crate::bench::{Bench, Tried};
+use crate::{ALL, CONFINED, FULL, Promise};
+
+pub(crate) const PROMISES: &[Promise] = &[
+    ("memory_is_bounded", memory_is_bounded, ALL),
+    ("memory_of_many_processes_counts_together", many_processes, ALL),
+    ("memory_that_is_shared_counts", shared_memory, ALL),
+    ("memory_of_segments_counts", segments, ALL),
+    ("memory_of_files_without_a_name_counts", files_without_a_name, ALL),
+    ("memory_in_flight_counts", in_flight, CONFINED),
+    ("memory_of_temporary_files_counts", temporary_files, FULL),
+    ("memory_of_a_program_that_hides_counts", hidden, ALL),
+    ("memory_that_is_shared_counts_once", shared_counts_once, ALL),
+    ("memory_of_a_limit_that_is_measured_is_named", measured_is_named, ALL),
+];
+
+/// What these programs may use, and what they try to.
+const LIMIT: u64 = 96 << 20;
+const MUCH: u64 = 300 << 20;
+
+fn bench(level: Level) -> Bench {
+    let mut bench = Bench::new(level);
+    bench.limits.memory = LIMIT;
+    bench
+}
+
+/// Runs a script that takes memory with `much` in mind, and says so two seconds later.
+fn take(level: Level, script: &str) -> Tried {
+    bench(level).python(&format!(
+        "import ctypes, mmap, os, socket, sys, time\n\
+         libc = ctypes.CDLL(None, use_errno=True)\n\
+         much, piece = {MUCH}, bytes(1 << 20)\n\
+         print('so far', flush=True)\n\
+         {script}\n\
+         time.sleep(2)\n\
+         print('kept', flush=True)"
+    ))
+}
+
+/// It met the limit, or the kernel did not give it the memory.
+fn refused(tried: &Tried) {
+    assert!(tried.output.starts_with("so far\n"), "{tried:?}");
+    let ended = &tried.outcome.ended;
+    let was_refused = ended.code.is_some_and(|code| code != 0) && tried.error.contains("Error");
+    // A control group may end one process and leave the others; the rest is ended as a whole.
+    let has_met = ended.limits.contains(&Limit::Memory);
+    let is_grouped = !tried.outcome.not_promised.contains(&"an exact bound on memory");
+    assert!(has_met || was_refused, "{tried:?}");
+    assert!(tried.output == "so far\n" || has_met && is_grouped, "{tried:?}");
+    assert!(tried.outcome.duration < Duration::from_secs(8), "{tried:?}");
+}
+
+fn memory_is_bounded(level: Level) -> Result<(), Failed> {
+    refused(&take(level, "x = bytearray(much); x[::4096] = b'x' * len(x[::4096])"));
+    Ok(())
+}
+
+fn many_processes(level: Level) -> Result<(), Failed> {
+    let tried = take(
+        level,
+        "for _ in range(10):\n\
+         \x20   if os.fork() == 0: x = b'x' * (much // 10); time.sleep(5); os._exit(0)",
+    );
+    refused(&tried);
+    assert!(tried.outcome.ended.limits.contains(&Limit::Memory), "{tried:?}");
+    Ok(())
+}
+
+fn shared_memory(level: Level) -> Result<(), Failed> {
+    let shared = "x = mmap.mmap(-1, much)\nfor _ in range(much >> 20): x.write(piece)";
+    let zero = "file = os.open('/dev/zero', os.O_RDWR)\n\
+                x = mmap.mmap(file, much)\nfor _ in range(much >> 20): x.write(piece)";
+    let forked = "for _ in range(6):\n\
+                  \x20   if os.fork() == 0:\n\
+                  \x20       x = mmap.mmap(-1, much // 6)\n\
+                  \x20       for _ in range(much // 6 >> 20): x.write(piece)\n\
+                  \x20       time.sleep(5); os._exit(0)";
+    for script in [shared, zero, forked] {
+        refused(&take(level, script));
+    }
+    Ok(())
+}
+
+/// Those of System V; attached, and left alone.
+fn segments(level: Level) -> Result<(), Failed> {
+    let segment = "libc.shmat.restype = ctypes.c_void_p\n\
+         segment = libc.shmget(0, ctypes.c_size_t(much), 0o1600)\n\
+         if segment < 0: raise OSError('no segment')\n\
+         at = libc.shmat(segment, None, 0)\n\
+         libc.shmctl(segment, 0, None)\n";
+    let fill = "libc.memset(ctypes.c_void_p(at), 1, ctypes.c_size_t(much))\n";
+    refused(&take(level, &format!("{segment}{fill}")));
+    if level != Level::None {
+        let left = segment.replace("libc.shmctl(segment, 0, None)\n", "");
+        refused(&take(level, &format!("{left}{fill}libc.shmdt(ctypes.c_void_p(at))")));
+    }
+    Ok(())
+}
+
+fn files_without_a_name(level: Level) -> Result<(), Failed> {
+    let made = "file = os.memfd_create('x')\nfor _ in range(much >> 20): os.write(file, piece)";
+    let many = "for _ in range(10):\n\
+                \x20   file = os.memfd_create('x')\n\
+                \x20   for _ in range(much // 10 >> 20): os.write(file, piece)";
+    let mapped = "file = os.memfd_create('x'); os.truncate(file, much)\n\
+                  x = mmap.mmap(file, much); os.close(file)\n\
+                  for _ in range(much >> 20): x.write(piece)";
+    for script in [made, many, mapped] {
+        refused(&take(level, script));
+    }
+    Ok(())
+}
+
+/// A file that is sent and not received is open nowhere.
+fn in_flight(level: Level) -> Result<(), Failed> {
+    refused(&take(
+        level,
+        "a, b = socket.socketpair()\n\
+         for _ in range(10):\n\
+         \x20   file = os.memfd_create('x')\n\
+         \x20   for _ in range(much // 10 >> 20): os.write(file, piece)\n\
+         \x20   socket.send_fds(a, [b'x'], [file]); os.close(file)",
+    ));
+    Ok(())
+}
+
+/// The largest process is not the one that fills the memory: whoever is ended instead, the caller
+/// learns how it went.
+fn temporary_files(level: Level) -> Result<(), Failed> {
+    for (folder, end) in [("/tmp", ""), ("/dev/shm", ""), ("/tmp", "os.unlink(name)")] {
+        let tried = take(
+            level,
+            &format!(
+                "name = '{folder}/x'; file = os.open(name, os.O_CREAT | os.O_RDWR); {end}\n\
+                 for _ in range(much >> 20): os.write(file, piece)"
+            ),
+        );
+        refused(&tried);
+        assert!(tried.outcome.ended.limits.contains(&Limit::Memory), "{tried:?}");
+    }
+    Ok(())
+}
+
+/// It lets nobody look at its memory.
+fn hidden(level: Level) -> Result<(), Failed> {
+    let tried = take(
+        level,
+        "libc.prctl(4, 0, 0, 0, 0)\n\
+         for _ in range(10):\n\
+         \x20   if os.fork() == 0: x = b'x' * (much // 10); time.sleep(5); os._exit(0)",
+    );
+    refused(&tried);
+    Ok(())
+}
+
+/// Pages that several processes have are there once.
+fn shared_counts_once(level: Level) -> Result<(), Failed> {
+    let mut bench = bench(level);
+    bench.limits.memory = 160 << 20;
+    let folder = if level == Level::Full { "/dev/shm/" } else { "" };
+    let tried = bench.python(&format!(
+        "import mmap, os, time\n\
+         own = b'x' * (40 << 20)\n\
+         shared = mmap.mmap(-1, 30 << 20)\n\
+         for _ in range(30): shared.write(b'x' * (1 << 20))\n\
+         with open('{folder}file', 'w+b') as file:\n\
+         \x20   file.write(b'x' * (20 << 20)); file.flush()\n\
+         \x20   mapped = mmap.mmap(file.fileno(), 20 << 20)\n\
+         children = []\n\
+         for _ in range(4):\n\
+         \x20   pid = os.fork()\n\
+         \x20   if pid == 0:\n\
+         \x20       assert own[::4096] and shared[::4096] and mapped[::4096]\n\
+         \x20       time.sleep(1); os._exit(0)\n\
+         \x20   children.append(pid)\n\
+         print([os.waitpid(pid, 0)[1] for pid in children])"
+    ));
+    assert_eq!(tried.output, "[0, 0, 0, 0]\n", "{tried:?}");
+    Ok(())
+}
+
+/// Whether there is a control group. Without one the kernel refuses a single process the memory, and says so to nobody
+/// else.
+fn is_grouped(level: Level) -> bool {
+    let tried = bench(level).python("x = bytearray(400 << 20)");
+    tried.outcome.ended.limits.contains(&Limit::Memory)
+}
+
+fn measured_is_named(level: Level) -> Result<(), Failed> {
+    let is_grouped = is_grouped(level);
+    let lacks = bench(level).sh("true").outcome.not_promised;
+    assert_eq!(lacks.contains(&"an exact bound on memory"), !is_grouped, "{lacks:?}");
+    if let Some(surroundings) = metier_testkit::Surroundings::here() {
+        assert_eq!(is_grouped, surroundings.has_groups);
+    }
+    Ok(())
+}

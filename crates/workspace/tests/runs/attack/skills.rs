@@ -16,8 +16,11 @@ const LOADED: &str = "sitecustomize.py usercustomize.py planted.py planted.pth p
                       Makefile .npmrc .env package.json .bashrc .profile .gitconfig node_modules/planted.js \
                       .git/config .local/lib/python3/site-packages/usercustomize.py .config/pip/pip.conf";
 
+/// One attempt against another skill.
+type AttackOnSkill = fn(&Bench) -> Result<(), Failed>;
+
 /// What is tried against another skill, for those who try it at another level.
-pub(crate) const AGAINST_SKILLS: &[fn(&Bench) -> Result<(), Failed>] = &[
+pub(crate) const AGAINST_SKILLS: &[AttackOnSkill] = &[
     plant_in_the_home,
     plant_in_an_environment,
     plant_in_work_before_a_key,

@@ -17,7 +17,7 @@ use crate::record::RecordedFile;
 use crate::request::{InputMode, InputSpec};
 
 /// Largest input, in bytes.
-const MAX_BYTES: u64 = 1 << 30;
+pub(crate) const MAX_BYTES: u64 = 1 << 30;
 /// Most files and folders of a folder that is brought in.
 const MAX_FILES: usize = 10_000;
 /// Deepest folder that is brought in.
@@ -125,6 +125,15 @@ pub(crate) struct Intake<'a> {
 pub(crate) struct BroughtIn {
     pub(crate) files: Vec<RecordedFile>,
     pub(crate) warnings: Vec<String>,
+}
+
+impl BroughtIn {
+    /// Adds what was brought in later.
+    pub(crate) fn and(mut self, later: Self) -> Self {
+        self.files.extend(later.files);
+        self.warnings.extend(later.warnings);
+        self
+    }
 }
 
 /// Where an input is.

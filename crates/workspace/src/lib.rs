@@ -59,6 +59,7 @@
 //! ```
 
 pub mod artifact;
+mod attached;
 mod clean;
 pub mod collect;
 mod encode;

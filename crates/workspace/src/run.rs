@@ -13,6 +13,7 @@ use thiserror::Error;
 use tracing::field::Empty;
 
 use crate::artifact::{ArtifactError, ArtifactStore, DirectoryStore, Owner};
+use crate::attached::bring_attached;
 use crate::collect::{Collected, Collector, Ran};
 use crate::encode::file_name;
 use crate::environment::Surroundings;
@@ -199,8 +200,21 @@ impl Running<'_> {
             run: &self.plan.run,
         };
         let span = tracing::info_span!("workspace.stage.inputs", otel.status_code = Empty);
-        let bringing = intake.bring_in(&self.request.inputs);
-        spans::step(span, bringing).await.map_err(RunError::Input)
+        let bringing = async {
+            let attached = self.bring_attached().map_err(RunError::Workspace)?;
+            let named = intake.bring_in(&self.request.inputs).await.map_err(RunError::Input)?;
+            Ok(attached.and(named))
+        };
+        spans::step(span, bringing).await
+    }
+
+    /// Brings attached files into a workspace of the skill's own; the shared one has them.
+    fn bring_attached(&self) -> io::Result<BroughtIn> {
+        if self.settings.has_keys() {
+            bring_attached(&self.shared, &self.workspace)
+        } else {
+            Ok(BroughtIn::default())
+        }
     }
 
     /// Whether the directory is what it seems; in a skill, only its own links can be on the way.

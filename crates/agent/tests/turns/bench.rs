@@ -18,34 +18,39 @@ use metier_session::{Content, Event, MemoryStore, NewEvent, SessionKey, SessionS
 use metier_skill::library::{Entry, Snapshot};
 use metier_workspace::artifact::MemoryStore as Artifacts;
 use metier_workspace::executor::{Executor, Firmness, LocalExecutor};
+use metier_workspace::input::upload;
 use metier_workspace::{RunSettings, Runner, Tree, Workspaces};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// The skills of a folder, with something that somebody gave to each of them only.
+/// The skills of a folder, which may each have a variable of their own.
 #[derive(Debug)]
-pub(crate) struct Skills(Folders);
+pub(crate) struct Skills {
+    folders: Folders,
+    has_keys: bool,
+}
 
 impl Library for Skills {
     fn snapshot(&self) -> Arc<Snapshot> {
-        self.0.snapshot()
+        self.folders.snapshot()
     }
 
     fn tree(&self, entry: &Entry) -> Result<Tree, LibraryError> {
-        self.0.tree(entry)
+        self.folders.tree(entry)
     }
 
     fn run_settings(&self, entry: &Entry) -> Result<RunSettings, LibraryError> {
-        let variables = vec![("GIVEN_TO".to_owned(), entry.name.as_str().to_owned())];
-        Ok(RunSettings { variables, ..self.0.run_settings(entry)? })
+        let given = ("GIVEN_TO".to_owned(), entry.name.as_str().to_owned());
+        let variables = self.has_keys.then_some(given).into_iter().collect();
+        Ok(RunSettings { variables, ..self.folders.run_settings(entry)? })
     }
 }
 
 /// Everything a test needs.
 pub(crate) struct Bench {
     pub(crate) folder: TempDir,
-    skills: PathBuf,
-    store: Arc<dyn SessionStore>,
+    pub(crate) skills: PathBuf,
+    pub(crate) store: Arc<dyn SessionStore>,
     pub(crate) settings: AgentSettings,
     pub(crate) key: SessionKey,
     /// Who decides about commands; they run on the host then.
@@ -58,6 +63,8 @@ pub(crate) struct Bench {
     pub(crate) executor: Option<Executor>,
     /// Whether they do without.
     pub(crate) is_on_host: bool,
+    /// Whether the configuration gives each skill a variable of its own.
+    pub(crate) has_keys: bool,
 }
 
 /// What is left after a task.
@@ -80,6 +87,7 @@ impl Bench {
             tools: Vec::new(),
             executor: None,
             is_on_host: false,
+            has_keys: false,
         };
         bench.write(
             "pdf/SKILL.md",
@@ -101,7 +109,7 @@ impl Bench {
         Self { skills: PathBuf::from(skills), ..Self::new() }
     }
 
-    /// Puts a file into the workspace, as one that came with a task.
+    /// Puts a file into the workspace, as one that came with a task. A name with folders keeps them.
     pub(crate) fn attach(&self, name: &str, text: &str) -> Attachment {
         let session = wait(self.store.create(&self.key)).expect("a session");
         let key = metier_workspace::SessionKey {
@@ -111,10 +119,15 @@ impl Bench {
             generation: session.at.generation,
         };
         let workspace = self.workspaces().workspace(&key).expect("a workspace");
-        let path = workspace.root().join("work/inputs").join(name);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("its folder");
-        fs::write(path, text).expect("its text");
-        let reference = format!("workspace://work/inputs/{name}");
+        let place = if let Some((folder, _)) = name.rsplit_once('/') {
+            let inputs = workspace.root().join("work/inputs");
+            fs::create_dir_all(inputs.join(folder)).expect("its folder");
+            fs::write(inputs.join(name), text).expect("its text");
+            format!("work/inputs/{name}")
+        } else {
+            upload(&workspace, name, text.as_bytes()).expect("an attached file").to_string()
+        };
+        let reference = format!("workspace://{place}");
         Attachment { name: name.to_owned(), reference, ..Attachment::default() }
     }
 
@@ -141,7 +154,8 @@ impl Bench {
     }
 
     pub(crate) fn library(&self) -> Arc<Skills> {
-        Arc::new(Skills(Folders::new([self.skills.clone()])))
+        let folders = Folders::new([self.skills.clone()]);
+        Arc::new(Skills { folders, has_keys: self.has_keys })
     }
 
     fn workspaces(&self) -> Workspaces {

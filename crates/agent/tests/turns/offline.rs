@@ -20,6 +20,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("offline::a_comparison_of_two_files", comparison),
     ("offline::a_look_into_a_log", log),
     ("offline::a_chart_is_a_file", chart),
+    ("offline::an_attached_file_reaches_a_skill_that_has_a_key", attached_with_key),
     ("offline::a_file_of_an_earlier_turn_is_not_made_again", made_once),
     ("offline::the_example_that_has_the_words_of_the_task_is_run", words_of_the_task),
     ("offline::a_task_without_a_file_uses_the_example_and_says_so", example_of_the_skill),
@@ -65,6 +66,14 @@ fn run(bench: &Bench, task: Task) -> Result<String, Failed> {
 fn statistics() -> Result<(), Failed> {
     let bench = Bench::bundled();
     assert_snapshot!(answer(&bench, "statistics of sales.csv", &[("sales.csv", TABLE)])?);
+    Ok(())
+}
+
+fn attached_with_key() -> Result<(), Failed> {
+    let without = answer(&Bench::bundled(), "statistics of sales.csv", &[("sales.csv", TABLE)])?;
+    let bench = Bench { has_keys: true, ..Bench::bundled() };
+    let with = answer(&bench, "statistics of sales.csv", &[("sales.csv", TABLE)])?;
+    assert_eq!(with, without);
     Ok(())
 }
 

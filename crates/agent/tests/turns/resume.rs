@@ -174,7 +174,7 @@ fn switched_on_later() -> Result<(), Failed> {
 }
 
 fn confined() -> Result<(), Failed> {
-    let bench = coding();
+    let bench = Bench { has_keys: true, ..coding() };
     let secret = std::env::temp_dir().join(format!("metier-code-{}", std::process::id()));
     std::fs::write(&secret, "secret")?;
     let code = format!("```bash\ncat {0}; echo x > {0}; env\n```", secret.display());

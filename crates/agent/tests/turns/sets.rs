@@ -181,13 +181,14 @@ fn read_stays_inside() -> Result<(), Failed> {
 
 fn grants_stay_with_their_skill() -> Result<(), Failed> {
     let say = "echo given to ${GIVEN_TO:-nobody}";
-    let bench = with(ToolSet::Full);
+    let bench = Bench { has_keys: true, ..with(ToolSet::Full) };
     let made = [
         ("skill_load", json!({ "skill": "charts" })),
         ("skill_run", json!({ "skill": "charts", "command": say })),
     ];
     assert_eq!(stdout(&outcomes(&bench, &made)?[1]), "given to charts\n");
-    let results = outcomes(&with(ToolSet::Files), &[("exec", json!({ "command": say }))])?;
+    let bench = Bench { has_keys: true, ..with(ToolSet::Files) };
+    let results = outcomes(&bench, &[("exec", json!({ "command": say }))])?;
     assert_eq!(stdout(&results[0]), "given to nobody\n");
     Ok(())
 }

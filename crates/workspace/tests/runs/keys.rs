@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read;
 
 use libtest_mimic::Failed;
+use metier_workspace::input::upload;
 use serde_json::json;
 
 use crate::Promise;
@@ -13,6 +14,7 @@ use crate::bench::{Bench, Renamed};
 pub(crate) const PROMISES: &[Promise] = &[
     ("keys::what_a_run_with_a_key_made_is_shared_and_there_again", shared),
     ("keys::inputs_of_a_run_with_a_key_are_brought_in_and_not_shared", inputs),
+    ("keys::attached_files_reach_a_run_with_a_key_as_they_were_attached", attached),
     ("keys::a_failed_run_with_a_key_says_what_it_did_not_see", unseen),
     ("keys::the_folder_of_a_run_with_a_key_is_beside_its_record", run_folder),
     ("keys::an_older_workspace_with_a_shared_home_goes_on", older),
@@ -54,6 +56,23 @@ fn inputs(bench: &Bench) -> Result<(), Failed> {
     assert!(!workspace.join("work/inputs/data.txt").exists());
     assert_eq!(fs::read_to_string(workspace.join("work/x/more.txt"))?, "changed\n");
     assert_eq!(fs::read_to_string(workspace.join("work/more.txt"))?, "more\n");
+    Ok(())
+}
+
+fn attached(bench: &Bench) -> Result<(), Failed> {
+    let workspace = bench.runner.workspaces.workspace(&bench.key())?;
+    upload(&workspace, "table.csv", b"theirs\n")?;
+    upload(&workspace, "notes.txt", b"notes\n")?;
+    bench.sh("echo evil > work/inputs/notes.txt; ln -sf /etc/passwd work/inputs/more.txt");
+    let output = keyed(bench, json!({"command": "cat inputs/table.csv; ls inputs"}))?;
+    assert_eq!(output.stdout, "theirs\ntable.csv\n", "{output:?}");
+    let warning = "the attached file `work/inputs/notes.txt` is not as it was attached";
+    assert!(output.warnings.iter().any(|it| it.starts_with(warning)), "{output:?}");
+    // Its own copy is its own, whatever others make of theirs.
+    keyed(bench, json!({"command": "echo mine >> inputs/table.csv"}))?;
+    bench.sh("echo evil > work/inputs/table.csv");
+    let again = keyed(bench, json!({"command": "cat inputs/table.csv"}))?;
+    assert_eq!(again.stdout, "theirs\nmine\n", "{again:?}");
     Ok(())
 }
 

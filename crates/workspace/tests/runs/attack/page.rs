@@ -1,6 +1,7 @@
 //! The table for people: `docs/attacks.md`.
 //!
-//! It is written anew when `METIER_WRITE_PAGES` is set; otherwise a test makes sure that it is up to date.
+//! It is written anew when `METIER_WRITE_PAGES` is set; otherwise a test makes sure that it is up to date. Sections
+//! after the line [`BY_HAND`] are kept as they are: they are about attacks whose tests are elsewhere.
 
 use std::fs;
 use std::path::Path;
@@ -15,6 +16,9 @@ const HEAD: &str = "# Attacks\n\n\
     tries it and sees that the host is unharmed: `cargo nextest run -p metier-workspace attack::`. \
     The table is written by those tests.\n";
 
+/// The line after which the page is written by people.
+const BY_HAND: &str = "<!-- by hand -->";
+
 /// Makes sure that the page is up to date.
 pub(crate) fn trial() -> Trial {
     Trial::test("attack::the_page_is_up_to_date", check)
@@ -24,7 +28,9 @@ fn check() -> Result<(), Failed> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let security = fs::read_to_string(root.join("SECURITY.md"))?.replace('\n', " ");
     assert!(security.contains(HOST), "SECURITY.md does not say: {HOST}");
-    let (file, page) = (root.join("docs/attacks.md"), page());
+    let file = root.join("docs/attacks.md");
+    let before = fs::read_to_string(&file).unwrap_or_default().replace("\r\n", "\n");
+    let page = page() + by_hand(&before);
     #[expect(clippy::disallowed_methods, reason = "whoever runs the tests says it in a variable")]
     let writes = std::env::var_os("METIER_WRITE_PAGES").is_some();
     if writes {
@@ -33,6 +39,11 @@ fn check() -> Result<(), Failed> {
     let written = fs::read_to_string(&file).unwrap_or_default();
     let stale = "docs/attacks.md is out of date; run this test with METIER_WRITE_PAGES=1";
     if written.replace("\r\n", "\n") == page { Ok(()) } else { Err(stale.into()) }
+}
+
+/// Returns the part of a page that is not written here, with the empty line before it.
+fn by_hand(page: &str) -> &str {
+    page.find(&format!("\n{BY_HAND}\n")).map_or("", |at| &page[at..])
 }
 
 fn page() -> String {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metier_sandbox::Cancel;
+use metier_testkit::{Surroundings, TestUser};
 use metier_workspace::artifact::MemoryStore;
 use metier_workspace::executor::{
     ContainerExecutor, ContainerSettings, Executor, Firmness, LocalExecutor, Pull,
@@ -72,7 +73,7 @@ impl Who {
     }
 
     fn executor(self) -> Executor {
-        let firmness = Firmness::Full;
+        let firmness = if is_without_namespaces() { Firmness::Confined } else { Firmness::Full };
         match self {
             Self::Sandbox => LocalExecutor::Sandbox(firmness).into(),
             Self::Host => LocalExecutor::Host.into(),
@@ -118,6 +119,9 @@ impl Bench {
     pub(crate) fn new(who: Who) -> Self {
         let root = tempfile::tempdir().expect("a temporary folder");
         let state = root.path().join("state");
+        if Surroundings::here().is_some_and(|it| it.user == TestUser::Root) {
+            let_others_pass(&[root.path(), &state]);
+        }
         let workspaces = Workspaces::open(&state.join("workspaces"), &state.join("content"));
         let runner = Runner {
             workspaces: workspaces.expect("a folder of ours"),
@@ -235,6 +239,19 @@ impl Bench {
         }
         let digest: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         Tree { name: name.to_owned(), folder, digest, entries }
+    }
+}
+
+/// Whether these tests run where no namespaces can be made, so that Landlock alone confines programs.
+pub(crate) fn is_without_namespaces() -> bool {
+    Surroundings::here().is_some_and(|it| !it.has_namespaces)
+}
+
+/// Makes folders that every user may pass: root of a container runs programs as nobody.
+pub(crate) fn let_others_pass(folders: &[&Path]) {
+    for folder in folders {
+        fs::create_dir_all(folder).expect("a folder of ours");
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o711)).expect("a folder of ours");
     }
 }
 

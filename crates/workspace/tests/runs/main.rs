@@ -18,7 +18,7 @@ mod spans;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use metier_sandbox::unprivileged_owner;
-use metier_testkit::run_as_ordinary_user;
+use metier_testkit::{Surroundings, run_as_ordinary_user};
 
 use crate::bench::{Bench, Who};
 
@@ -41,6 +41,9 @@ fn main() {
     metier_sandbox::helper();
     spans::want_all();
     let arguments = Arguments::from_args();
+    if let Some(surroundings) = Surroundings::here() {
+        libtest_mimic::run(&arguments, attack::trials_in(surroundings)).exit();
+    }
     let mut trials = Vec::new();
     for who in Who::ALL.into_iter().chain([Who::Custom]) {
         if !who.is_there() {
@@ -63,6 +66,7 @@ fn main() {
         // The sources may be somebody else's.
         let again = || Ok(run_as_ordinary_user(&["the_page_is_up_to_date"])?);
         trials.push(Trial::test("as_an_ordinary_user", again));
+        trials.extend(attack::surrounded());
     }
     libtest_mimic::run(&arguments, trials).exit();
 }

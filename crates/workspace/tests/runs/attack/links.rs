@@ -13,7 +13,7 @@ use metier_workspace::RunOutput;
 use serde_json::{Value, json};
 
 use super::requests::names_in;
-use crate::bench::Bench;
+use crate::bench::{Bench, is_without_namespaces};
 
 fn everything(command: &str) -> Value {
     json!({
@@ -151,8 +151,10 @@ pub(super) fn pipes_and_sockets(bench: &Bench) -> Result<(), Failed> {
     ))?;
     let names: Vec<_> = output.output_files.iter().map(|file| file.name.as_str()).collect();
     assert!(names.contains(&"out/x") && !names.contains(&"out/fifo"), "{output:?}");
-    for place in ["fifo", "socket", "link"] {
-        assert!(output.warnings.iter().any(|it| it.contains(place)), "{place}: {output:?}");
+    // Without namespaces no program can make a socket.
+    let places = ["fifo", "link", "socket"];
+    for place in &places[..if is_without_namespaces() { 2 } else { 3 }] {
+        assert!(output.warnings.iter().any(|it| it.contains(*place)), "{place}: {output:?}");
         let inputs = json!([{"from": format!("workspace://out/{place}")}]);
         let request = json!({"skill": "demo", "command": "true", "inputs": inputs});
         assert!(bench.run(request).is_err(), "{place}");

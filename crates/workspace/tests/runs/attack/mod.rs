@@ -14,6 +14,8 @@ mod text;
 mod tree;
 
 use libtest_mimic::{Failed, Trial};
+use metier_sandbox::Level;
+use metier_testkit::{Surroundings, TestUser};
 
 use crate::bench::{Bench, Who};
 
@@ -321,5 +323,30 @@ pub(crate) fn trials(who: Who) -> impl Iterator<Item = Trial> {
     refused.map(move |attack| {
         let name = format!("attack::{who}::{}", attack.name);
         Trial::test(name, move || (attack.attempt)(&Bench::new(who)))
+    })
+}
+
+/// The attacks on the sandbox in the surroundings of this process, after a look at whether they are as said.
+pub(crate) fn trials_in(surroundings: Surroundings) -> Vec<Trial> {
+    let look = move || {
+        let confinement = Bench::new(Who::Sandbox).sh("true").confinement;
+        let level = if surroundings.has_namespaces { Level::Full } else { Level::Landlock };
+        assert_eq!(confinement.level, Some(level), "{confinement:?}");
+        let is_exact = !confinement.not_promised.contains(&"an exact bound on memory");
+        assert_eq!(is_exact, surroundings.has_groups, "{confinement:?}");
+        Ok(())
+    };
+    let look = Trial::test("attack::the_surroundings_are_as_said", look);
+    std::iter::once(look).chain(trials(Who::Sandbox)).collect()
+}
+
+/// The attacks on the sandbox once more, at each level, as root and as an ordinary user, with and without a control
+/// group. Both users without anything taken away are tried elsewhere.
+pub(crate) fn surrounded() -> impl Iterator<Item = Trial> {
+    let is_tried =
+        |it: &Surroundings| it.has_namespaces && (it.user == TestUser::Root) == it.has_groups;
+    Surroundings::all().filter(move |it| !is_tried(it)).map(|surroundings| {
+        let again = move || Ok(surroundings.run("attack::")?);
+        Trial::test(format!("attack_{surroundings}"), again)
     })
 }

@@ -13,8 +13,10 @@ use crate::bench::Who;
 
 const HEAD: &str = "# Attacks\n\n\
     What somebody might try, and what becomes of it, by executor. Each cell that says *refused* is a test which \
-    tries it and sees that the host is unharmed: `cargo nextest run -p metier-workspace attack::`. \
-    The table is written by those tests.\n";
+    tries it and sees that the host is unharmed: `cargo nextest run -p metier-workspace -E 'test(attack)'`. \
+    The table is written by those tests. `sandbox` is tried at both levels, `full` and `landlock`, as root and as an \
+    ordinary user, with and without a control group; level `landlock` does not hide that other processes are there, \
+    nor that a file is at a path that a program knows, and both tests try the rest there.\n";
 
 /// The line after which the page is written by people.
 const BY_HAND: &str = "<!-- by hand -->";

@@ -12,7 +12,7 @@ use metier_skill::library::{
 use metier_workspace::environment::SYSTEM_PATH;
 use metier_workspace::{RunSettings, Tree};
 
-use crate::library::{Library, LibraryError, asked_by, read_tree};
+use crate::library::{Library, LibraryError, asked_by, read_entry};
 
 /// The skills of some folders, as they were when somebody looked last.
 ///
@@ -86,7 +86,7 @@ impl Library for Folders {
 
     fn tree(&self, entry: &Entry) -> Result<Tree, LibraryError> {
         let folder = entry.place.folder().ok_or_else(|| LibraryError::new("it has no folder"))?;
-        read_tree(entry.name.as_str(), folder, &self.digests)
+        Ok(read_entry(entry, folder, &self.digests)?)
     }
 
     fn run_settings(&self, entry: &Entry) -> Result<RunSettings, LibraryError> {

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use metier_skill::files::{self, DigestCache, FileKind};
+use metier_skill::files::{self, DigestCache, FileKind, TreeDigests};
 use metier_skill::header::{NetworkRequest, SandboxRequest};
-use metier_skill::library::{Entry, Snapshot};
+use metier_skill::library::{ChangedSkill, Entry, Snapshot};
 use metier_skill::search::edit_distance;
 use metier_workspace::executor::Network;
 use metier_workspace::grant::Asked;
@@ -32,7 +32,8 @@ const MEBIBYTE: u64 = 1 << 20;
 /// - A tree is what its digest says. What was staged under a digest is never compared again.
 /// - The words of an error are read by the model, or by the person who asked for the skill, so they say what to do.
 /// - Both are asked for skills of the snapshot that may be used, and for no others. Which those are was decided when the
-///   snapshot was built.
+///   snapshot was built. Files may have changed since: a tree of an entry with `trusted_files` has those files, which
+///   [`read_entry`] makes sure of. A tree of another digest is refused.
 ///
 /// This one gives its skills a variable and a shorter time, and leaves the rest to `Folders`:
 ///
@@ -41,7 +42,7 @@ const MEBIBYTE: u64 = 1 << 20;
 /// use std::time::Duration;
 ///
 /// use metier_agent::{Folders, Library, LibraryError};
-/// use metier_skill::library::{Entry, Snapshot};
+/// use metier_skill::library::{ChangedSkill, Entry, Snapshot};
 /// use metier_workspace::{RunSettings, Tree};
 ///
 /// #[derive(Debug)]
@@ -78,7 +79,7 @@ pub trait Library: fmt::Debug + Send + Sync {
     /// The skills as they are now.
     fn snapshot(&self) -> Arc<Snapshot>;
 
-    /// The folder of a skill with everything in it, ready to be staged; [`read_tree`] reads one.
+    /// The folder of a skill with everything in it, ready to be staged; [`read_entry`] reads one.
     ///
     /// # Errors
     ///
@@ -133,12 +134,62 @@ pub fn asked_by(entry: &Entry) -> Result<Asked, ParseError> {
     })
 }
 
-/// Reads the folder of a skill into a tree that can be staged under a name.
+/// Why the folder of an entry does not become a tree.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum EntryTreeError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] LibraryError),
+    /// It is not what was trusted.
+    #[error(transparent)]
+    Changed(#[from] ChangedSkill),
+}
+
+impl From<EntryTreeError> for LibraryError {
+    fn from(error: EntryTreeError) -> Self {
+        match error {
+            EntryTreeError::Unreadable(error) => error,
+            EntryTreeError::Changed(changed) => {
+                Self::new(format!("{changed}; {}", ChangedSkill::REMEDY))
+            }
+        }
+    }
+}
+
+/// Reads the folder of a skill into a tree that can be staged. If a person trusted the skill, its files are those that
+/// were trusted; staging makes sure that what is copied is what was read.
+///
+/// # Errors
+///
+/// When it cannot be read, or is not what was trusted.
+pub fn read_entry(
+    entry: &Entry,
+    folder: &Path,
+    digests: &DigestCache,
+) -> Result<Tree, EntryTreeError> {
+    let name = entry.name.as_str();
+    let (tree, known) = read(name, folder, digests)?;
+    if let Some(trusted) = &entry.trusted_files {
+        trusted.check(name, (folder, &known), digests)?;
+    }
+    Ok(tree)
+}
+
+/// Reads the folder of a skill, whatever is in it, into a tree that can be staged under a name.
 ///
 /// # Errors
 ///
 /// When it cannot be read.
 pub fn read_tree(name: &str, folder: &Path, digests: &DigestCache) -> Result<Tree, LibraryError> {
+    read(name, folder, digests).map(|(tree, _)| tree)
+}
+
+fn read(
+    name: &str,
+    folder: &Path,
+    digests: &DigestCache,
+) -> Result<(Tree, TreeDigests), LibraryError> {
     let say =
         |error: &dyn fmt::Display| LibraryError::new(format!("`{name}` cannot be read: {error}"));
     let listed = files::list(folder).map_err(|error| match error.source() {
@@ -156,12 +207,13 @@ pub fn read_tree(name: &str, folder: &Path, digests: &DigestCache) -> Result<Tre
         };
         TreeEntry { path: file.path.clone(), kind }
     });
-    Ok(Tree {
+    let tree = Tree {
         name: name.to_owned(),
         folder: folder.to_owned(),
         digest: known.whole.to_string(),
         entries: entries.collect(),
-    })
+    };
+    Ok((tree, known))
 }
 
 /// Names that a model may use, those closest to a name it made up first.

@@ -3,13 +3,13 @@
 use std::error::Error as _;
 use std::path::PathBuf;
 
-use metier_agent::library::read_tree;
+use metier_agent::library::{read_entry, read_tree};
 use metier_skill::diagnostic::{Code, Severity};
 use metier_skill::discover::BundledSkill;
 use metier_skill::files::{DigestCache, TokenCache};
 use metier_skill::library::{
-    self, Choices, Entry, LibraryOptions, Machine, Patterns, Place, Snapshot, TrustPolicy,
-    TrustStore,
+    self, Choices, Entry, FirstLook, LibraryOptions, Machine, Patterns, Place, Snapshot,
+    TrustPolicy, TrustStore,
 };
 use metier_skill::problem::Problem;
 use metier_skill::search::edit_distance;
@@ -43,6 +43,8 @@ pub(crate) struct Context {
     pub output: Output,
     /// Servers whose skills this run may use.
     pub servers: Servers,
+    /// How the skills of projects were when this run first looked, which counts with `--trust-project`.
+    first_look: FirstLook,
 }
 
 impl Context {
@@ -58,7 +60,8 @@ impl Context {
         }
         let project = Project::of(&environment.folder);
         let settings = settings::load(&environment, &project.configured_folders(&environment))?;
-        Ok(Self { environment, settings, output, servers: Servers::default() })
+        let (servers, first_look) = (Servers::default(), FirstLook::default());
+        Ok(Self { environment, settings, output, servers, first_look })
     }
 
     /// Where things that save time are kept.
@@ -138,7 +141,7 @@ impl Context {
         let digests = self.digests();
         let (store, trust_problem) = self.trust_store();
         let trust = if sources.trust_project {
-            TrustPolicy::All
+            TrustPolicy::AsFirstSeen { store: &store, digests: &digests, first: &self.first_look }
         } else {
             TrustPolicy::Recorded { store: &store, digests: &digests }
         };
@@ -155,6 +158,9 @@ impl Context {
             cache: Some(&cache),
             catalog_tokens: self.catalog_tokens(),
         });
+        if sources.trust_project {
+            self.first_look.end();
+        }
         digests.save();
         snapshot.problems.extend(problems);
         snapshot.problems.extend(offers.problems.iter().cloned());
@@ -215,11 +221,11 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// When it cannot be read, or is not what its server told.
+    /// When it cannot be read, is not what was trusted, or is not what its server told.
     pub(crate) fn tree_of(&self, entry: &Entry, digests: &DigestCache) -> Result<Tree, Failure> {
         let (name, folder) = (entry.name.as_str(), self.folder_of(entry)?);
         let _working = self.output.working(&format!("reading {name}"));
-        let Some(skill) = entry.remote() else { return Ok(read_tree(name, &folder, digests)?) };
+        let Some(skill) = entry.remote() else { return Ok(read_entry(entry, &folder, digests)?) };
         let tree = read_tree(name, &folder, &DigestCache::in_memory())?;
         remote::compare(skill, &tree)?;
         Ok(tree)

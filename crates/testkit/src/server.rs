@@ -8,6 +8,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -42,6 +43,7 @@ pub struct Reply {
     delay: Duration,
     delivery: Delivery,
     cut_after: Option<usize>,
+    written: Option<(PathBuf, Vec<u8>)>,
 }
 
 #[derive(Clone, Debug)]
@@ -127,6 +129,7 @@ impl Reply {
             delay: Duration::ZERO,
             delivery: Delivery::Whole,
             cut_after: None,
+            written: None,
         }
     }
 
@@ -170,6 +173,13 @@ impl Reply {
     #[must_use]
     pub fn trickle(mut self, size: usize, pause: Duration) -> Self {
         self.delivery = Delivery::Chunked { size: size.max(1), pause };
+        self
+    }
+
+    /// Writes a file before the first byte of the answer: what happens while a client waits.
+    #[must_use]
+    pub fn writing(mut self, file: impl Into<PathBuf>, content: impl Into<Vec<u8>>) -> Self {
+        self.written = Some((file.into(), content.into()));
         self
     }
 
@@ -263,6 +273,9 @@ fn serve(connection: &TcpStream, shared: &Shared) -> io::Result<()> {
         _ => Reply::status(400),
     };
     shared.pause(reply.delay);
+    if let Some((file, content)) = &reply.written {
+        std::fs::write(file, content)?;
+    }
     let outcome = write_reply(connection, &reply, shared);
     if outcome.is_err() {
         shared.lock().abandoned += 1;

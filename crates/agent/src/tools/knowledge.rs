@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 
 use metier_session::content::Loaded;
 use metier_session::{BreakCause, Event, State, Stub};
-use metier_skill::library::{Entry, Snapshot};
+use metier_skill::library::{Block, ChangedSkill, Entry, Snapshot};
 use metier_skill::search::SkillIndex;
 use metier_workspace::stage::stage;
 use metier_workspace::{Tree, Workspaces};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::conversation::{digest_of, stub};
+use crate::conversation::stub;
 use crate::library::{Library, nearest};
 use crate::shelf::{Selection, Shelf};
 use crate::shown::Window;
@@ -192,7 +192,7 @@ impl Situation<'_> {
 
     fn load_skill(&self, entry: &Entry, arguments: &LoadArguments) -> Result<Answer, String> {
         let skill = entry.name.as_str();
-        let tree = self.library.tree(entry).map_err(|error| error.to_string())?;
+        let tree = self.tree_now(entry).map_err(|error| error.to_string())?;
         let staged = self.stage(&tree)?;
         let shelf = Shelf::read(self.state, self.agent);
         let before = shelf.selection(skill);
@@ -296,7 +296,11 @@ impl Situation<'_> {
         if entry.verdict.is_eligible() {
             return Ok(entry);
         }
-        let why: Vec<String> = entry.verdict.blocks.iter().map(ToString::to_string).collect();
+        let why = entry.verdict.blocks.iter().map(|block| match block {
+            Block::Changed { .. } => format!("{block}; {}", ChangedSkill::REMEDY),
+            _ => block.to_string(),
+        });
+        let why: Vec<String> = why.collect();
         Err(format!("`{name}` cannot be used here: {}", why.join("; ")))
     }
 
@@ -307,25 +311,6 @@ impl Situation<'_> {
             || last_turn(self.events)
                 .iter()
                 .any(|event| event.content.loaded().iter().any(|it| it.skill == skill))
-    }
-
-    /// The tree of a skill: that which was loaded, as long as it is there, so that instructions, docs
-    /// and scripts are of one version.
-    pub(crate) fn tree(&self, entry: &Entry) -> Result<Tree, String> {
-        let name = entry.name.as_str();
-        if self.is_loaded(name)
-            && let Some(digest) = self.digest_of(name)
-            && let Some(folder) = self.workspaces.staged(name, digest)
-        {
-            let digest = digest.to_owned();
-            return Ok(Tree { name: name.to_owned(), folder, digest, entries: Vec::new() });
-        }
-        self.library.tree(entry).map_err(|error| error.to_string())
-    }
-
-    fn digest_of(&self, skill: &str) -> Option<&str> {
-        let given = self.given.get(skill).and_then(Option::as_deref);
-        given.or_else(|| digest_of(self.events, skill))
     }
 
     fn stage(&self, tree: &Tree) -> Result<Staged, String> {

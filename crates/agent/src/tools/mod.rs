@@ -10,6 +10,7 @@ pub(crate) mod process;
 pub(crate) mod read;
 pub(crate) mod run;
 pub mod specs;
+mod trees;
 
 pub use answer::Answer;
 pub(crate) use answer::bounded_text;

@@ -238,7 +238,8 @@ pub(crate) fn of_skill(
     at: &Situation<'_>,
 ) -> Result<Content, String> {
     let entry = at.usable(name)?;
-    let folder = at.tree(entry)?.folder;
+    // The copy is what its digest says; the skill's own folder may change while it is read.
+    let folder = at.staged_folder(entry)?;
     let tree = metier_skill::files::list(&folder).map_err(|error| error.to_string())?;
     // Only what is listed belongs to the skill; links that lead elsewhere are not listed.
     if tree.find(inside).is_none() {

@@ -83,7 +83,7 @@ impl Desk {
     fn tree(&self, skill: &str) -> Result<Tree, VisitError> {
         self.look(|at| {
             let entry = at.usable(skill).map_err(VisitError::Skill)?;
-            Ok(at.library.tree(entry)?)
+            Ok(at.tree_now(entry)?)
         })
     }
 }

@@ -16,6 +16,7 @@ mod prefix;
 mod resume;
 mod sets;
 mod strangers;
+mod trusted;
 mod visits;
 mod visits_files;
 mod visits_host;
@@ -44,6 +45,7 @@ fn main() {
         resume::TESTS,
         sets::TESTS,
         strangers::TESTS,
+        trusted::TESTS,
         visits::TESTS,
         visits_files::TESTS,
         visits_host::TESTS,

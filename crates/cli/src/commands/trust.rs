@@ -173,17 +173,14 @@ fn trust(
             .hint("skills of a project are in .metier/skills, .agents/skills or .claude/skills"));
     }
     working.set(&format!("reading the files of {}", counted(folders.len(), "skill")));
-    let digests = context.digests();
-    let record =
-        TrustedProject::record(&project.root, folders.iter().map(PathBuf::as_path), &digests)
-            .map_err(|error| {
-                Failure::new(format!("a skill of the project cannot be read: {error}"))
-                    .hint("make its files readable for you")
-            })?;
+    let record = TrustedProject::record(&project.root, folders.iter().map(PathBuf::as_path))
+        .map_err(|error| {
+            Failure::new(format!("a skill of the project cannot be read: {error}"))
+                .hint("make its files readable for you")
+        })?;
     let count = record.skills.len();
     store.trust(&project.root, with_other_folders(record, store, project, &roots));
     store.save()?;
-    digests.save();
     drop(working);
     if json {
         let skills: Vec<_> = folders.iter().map(|folder| folder.to_string_lossy()).collect();

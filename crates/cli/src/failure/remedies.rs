@@ -6,6 +6,7 @@ use std::error::Error;
 use std::io::{self, ErrorKind};
 use std::iter;
 
+use metier_agent::library::EntryTreeError;
 use metier_agent::{AgentError, LibraryError};
 use metier_model::ModelError;
 use metier_net::NetError;
@@ -16,7 +17,7 @@ use metier_session::{DeltaError, SessionError};
 use metier_skill::archive::ArchiveError;
 use metier_skill::files::TreeError;
 use metier_skill::install::{Obstacle, PlaceError};
-use metier_skill::library::{PatternError, TrustError};
+use metier_skill::library::{ChangedSkill, PatternError, TrustError};
 use metier_skill::remote::StoreError;
 use metier_skill::search::edit_distance;
 use metier_workspace::artifact::ArtifactError;
@@ -120,6 +121,15 @@ impl From<LibraryError> for Failure {
     fn from(error: LibraryError) -> Self {
         Self::of(&error)
             .hint("make its files readable for you, and take out what does not belong to the skill")
+    }
+}
+
+impl From<EntryTreeError> for Failure {
+    fn from(error: EntryTreeError) -> Self {
+        match error {
+            EntryTreeError::Unreadable(error) => error.into(),
+            error => Self::of(&error).hint(ChangedSkill::REMEDY),
+        }
     }
 }
 

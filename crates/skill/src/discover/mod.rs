@@ -19,3 +19,4 @@ pub use source::{Absence, Links, Root, Source};
 pub use walk::find_skill_files;
 
 pub(crate) use record::{MAX_SKILL_FILE_BYTES, judge as judge_bytes};
+pub(crate) use scan::in_parallel;

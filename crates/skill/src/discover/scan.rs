@@ -174,7 +174,7 @@ fn remember(
 }
 
 /// Maps in the order of `items`, on as many threads as pay off, each with a buffer of its own.
-fn in_parallel<T: Sync, R: Send>(
+pub(crate) fn in_parallel<T: Sync, R: Send>(
     items: &[T],
     per_thread: usize,
     work: impl Fn(&T, &mut Vec<u8>) -> R + Sync,

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 
 /// A file system may give two changes in a row the same time; a file this young is read again.
 const CLOCK_GRAIN: Duration = Duration::from_millis(20);
+/// The same for file systems that keep whole seconds, or every other one.
+const COARSE_CLOCK_GRAIN: Duration = Duration::from_secs(3);
 
 /// Device, inode, size and times of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -67,6 +69,25 @@ impl Identity {
     pub(crate) fn was_settled(&self, at: SystemTime) -> bool {
         let seconds = u64::try_from(self.changed.0).unwrap_or_default();
         let changed = SystemTime::UNIX_EPOCH + Duration::new(seconds, self.changed.1);
-        at.duration_since(changed).is_ok_and(|age| age > CLOCK_GRAIN)
+        let grain = if self.changed.1 == 0 { COARSE_CLOCK_GRAIN } else { CLOCK_GRAIN };
+        at.duration_since(changed).is_ok_and(|age| age > grain)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_in_whole_seconds_is_believed_later_than_a_finer_one() {
+        let changed_at = |changed| {
+            let (device, inode, size, modified) = (1, 2, 3, (0, 0));
+            Identity { device, inode, size, modified, changed }
+        };
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(10);
+        assert!(changed_at((9, 1)).was_settled(now));
+        assert!(!changed_at((9, 990_000_000)).was_settled(now));
+        assert!(!changed_at((8, 0)).was_settled(now), "such a clock stands still for two seconds");
+        assert!(changed_at((6, 0)).was_settled(now));
     }
 }

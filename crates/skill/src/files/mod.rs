@@ -1,7 +1,7 @@
 //! The files of a skill: what is in its folder, its docs, its digest.
 //!
 //! There is one listing. What it leaves out (caches, version control, links that
-//! lead outside) is in no digest, is offered to nobody and is staged nowhere.
+//! lead outside) is in no digest, is offered to nobody, is staged nowhere and is not watched.
 //!
 //! ```
 //! use metier_skill::files::{DigestCache, digest_of, list};

@@ -17,7 +17,9 @@ use crate::problem::Problem;
 const MAX_ENTRIES: usize = 20_000;
 /// Deepest folder of one skill.
 const MAX_DEPTH: usize = 24;
-/// Folders that tools make and nobody wrote.
+/// Names that are no part of a skill, in any of its folders: they are in no digest, are not staged and cannot be read, and
+/// changes of them are not watched for. The list is short because a skill may bring anything else, `dist` and
+/// `node_modules` included; what Python compiles and what git keeps is made anew wherever it is needed.
 const LEFT_OUT: [&str; 4] = [".git", ".venv", "__pycache__", ".DS_Store"];
 
 /// Everything in a skill's folder, sorted by path.
@@ -210,6 +212,7 @@ fn steps(from: &Path, target: &Path) -> Option<PathBuf> {
     Some(path)
 }
 
+/// Whether a file or folder of this name is no part of a skill.
 pub(crate) fn is_left_out(name: &OsStr) -> bool {
     LEFT_OUT.iter().any(|left_out| name == *left_out)
 }

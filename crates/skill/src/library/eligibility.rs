@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::header::{Gate, InstallOption, Manifest, Requirements};
 use crate::library::gather::Skill;
-use crate::library::{Choices, ClaimRefusal, EntryChoice, EntryKey, EntryRefusal};
+use crate::library::{ChangedSkill, Choices, ClaimRefusal, EntryChoice, EntryKey, EntryRefusal};
 use crate::name::SkillName;
 
 /// The facts a verdict depends on, given by the caller.
@@ -270,7 +270,7 @@ impl Block {
             Self::Denied { pattern } => format!("take `{pattern}` out of `skills.denied`"),
             Self::NotAllowed { by } => format!("add `{name}` to {by}"),
             Self::Untrusted => "look at its files, then run `metier trust`".to_owned(),
-            Self::Changed { .. } => "look at the changes, then run `metier trust` again".to_owned(),
+            Self::Changed { .. } => ChangedSkill::REMEDY.to_owned(),
             Self::Remote { .. } => format!(
                 "read it with `metier read skill://{name}/SKILL.md`, then run `metier skills trust {name}`, both with the `--mcp` of its server, unless it is configured"
             ),

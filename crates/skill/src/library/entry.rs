@@ -9,7 +9,7 @@ use crate::catalog::{HeaderTokens, one_line};
 use crate::discover::{BundledSkill, Source};
 use crate::files::Identity;
 use crate::header::Manifest;
-use crate::library::{Block, EntryKey, Verdict};
+use crate::library::{Block, EntryKey, TrustedFiles, Verdict};
 use crate::name::SkillName;
 use crate::remote::RemoteSkill;
 
@@ -26,6 +26,9 @@ pub struct Entry {
     pub place: Place,
     /// What name and description cost a model.
     pub tokens: HeaderTokens,
+    /// The files that a person trusted, of a project's skill: whatever is used of it must be one of them. None for
+    /// skills that need no trust, and for those that do not have it.
+    pub trusted_files: Option<TrustedFiles>,
     /// Skills of the same name that it hides.
     pub shadows: Vec<PathBuf>,
     /// Which settings of `skills.entries` it has.

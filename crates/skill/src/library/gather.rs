@@ -5,13 +5,19 @@ use std::path::{Path, PathBuf};
 
 use crate::catalog::HeaderTokens;
 use crate::diagnostic::Code;
-use crate::discover::{BundledSkill, Found, Root, RootScan, Source, judge_bytes};
+use crate::discover::{BundledSkill, Found, Root, RootScan, Source, in_parallel, judge_bytes};
 use crate::header::Manifest;
 use crate::library::entry::summary;
-use crate::library::{Block, FileChange, LibraryOptions, Place, TrustPolicy, TrustState};
+use crate::library::trust::TrustJudgement;
+use crate::library::{
+    Block, FileChange, LibraryOptions, Place, TrustPolicy, TrustState, TrustedFiles,
+};
 use crate::name::SkillName;
 use crate::problem::Problem;
 use crate::remote::RemoteSkill;
+
+/// Skills below which comparing their files on another thread costs more than it saves.
+const SKILLS_PER_THREAD: usize = 64;
 
 /// Every skill that was found, from the source that yields to the one that wins.
 #[derive(Default)]
@@ -37,6 +43,8 @@ pub(super) struct Skill {
     pub(super) place: Place,
     pub(super) tokens: HeaderTokens,
     trust: TrustState,
+    /// The files that were trusted, of a project's skill that is.
+    pub(super) trusted_files: Option<TrustedFiles>,
     pub(super) root: usize,
     pub(super) plugin: Option<SkillName>,
 }
@@ -121,12 +129,10 @@ impl Gathering {
         self.gathered.problems.extend(scan.problems);
         self.gathered.skills.reserve(scan.found.len());
         let mut untrusted = 0;
-        for found in scan.found {
+        let judgements = judge(root, &scan.found, trust);
+        for (found, judgement) in scan.found.into_iter().zip(judgements) {
             let Found { file, identity, manifest, tokens } = found;
-            let state = match &root.project {
-                Some(project) => trust.state(project, file.parent().unwrap_or(project)),
-                None => TrustState::Trusted,
-            };
+            let TrustJudgement { state, files } = judgement;
             match &state {
                 TrustState::Trusted => {}
                 TrustState::Untrusted => untrusted += 1,
@@ -141,6 +147,7 @@ impl Gathering {
                 place: Place::Folder { file, identity },
                 tokens,
                 trust: state,
+                trusted_files: files,
                 root: index,
                 plugin: root.plugin.clone(),
             });
@@ -164,6 +171,7 @@ impl Gathering {
                 source: Source::Bundled,
                 place,
                 trust: TrustState::Trusted,
+                trusted_files: None,
                 root: usize::MAX,
                 plugin: None,
             });
@@ -193,11 +201,20 @@ impl Gathering {
                 source: Source::Remote,
                 place: Place::Remote(Box::new(skill.clone())),
                 trust: trust.clone(),
+                trusted_files: None,
                 root: usize::MAX,
                 plugin: None,
             });
         }
     }
+}
+
+/// Judges whether the skills of a root may be trusted, in their order. Those of a project are compared file by file.
+fn judge(root: &Root, found: &[Found], trust: TrustPolicy<'_>) -> Vec<TrustJudgement> {
+    let Some(project) = &root.project else {
+        return vec![TrustJudgement::without_files(TrustState::Trusted); found.len()];
+    };
+    in_parallel(found, SKILLS_PER_THREAD, |it, _| trust.judge(project, &it.file, &it.identity))
 }
 
 fn only_offered(server: &SkillName, count: usize) -> Problem {

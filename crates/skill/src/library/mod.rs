@@ -12,6 +12,7 @@ mod snapshot;
 #[cfg(test)]
 mod tests;
 mod trust;
+mod trusted_files;
 mod watch;
 
 pub use choices::{Choices, EntryChoice, PatternError, Patterns};
@@ -23,4 +24,5 @@ pub use published::Published;
 pub use remote_trust::TrustedRemote;
 pub use snapshot::{Change, Changes, LibraryOptions, Snapshot, build};
 pub use trust::{FileChange, TrustError, TrustPolicy, TrustState, TrustStore, TrustedProject};
+pub use trusted_files::{ChangedSkill, FirstLook, TrustedFiles};
 pub use watch::{WatchError, Watched, Watcher};

@@ -85,6 +85,7 @@ mod tests {
                 source: Source::User,
                 place: Place::Bundled(BundledSkill { folder: "elsewhere", files: &[] }),
                 tokens: crate::catalog::HeaderTokens::default(),
+                trusted_files: None,
                 shadows: Vec::new(),
                 verdict: Verdict::default(),
             }

@@ -12,7 +12,7 @@ use crate::library::eligibility::judge;
 use crate::library::entry_key::EntryClaims;
 use crate::library::gather::{Gathered, Skill};
 use crate::library::{
-    Choices, Entry, EntryKey, Machine, Place, TrustPolicy, TrustState, namesakes,
+    Choices, Entry, EntryKey, Machine, Place, TrustPolicy, TrustState, TrustedFiles, namesakes,
 };
 use crate::name::SkillName;
 use crate::problem::Problem;
@@ -229,9 +229,9 @@ fn judged(
     options: &LibraryOptions<'_>,
 ) -> Entry {
     let verdict = judge(&skill, &entry_key, options.choices, options.machine);
-    let Skill { name, manifest, source, place, tokens, .. } = skill;
+    let Skill { name, manifest, source, place, tokens, trusted_files, .. } = skill;
     shadows.sort();
-    Entry { name, manifest, source, place, tokens, shadows, entry_key, verdict }
+    Entry { name, manifest, source, place, tokens, trusted_files, shadows, entry_key, verdict }
 }
 
 fn catalog_of(entries: &[Entry], budget: usize, format: Format) -> Catalog {
@@ -270,6 +270,10 @@ fn fingerprint(entries: &[Entry]) -> String {
         part(entry.source.label().as_bytes());
         part(entry.manifest.description.as_bytes());
         part(&[u8::from(entry.is_model_visible()), u8::from(entry.is_user_invocable())]);
+        for (path, digest) in entry.trusted_files.iter().flat_map(TrustedFiles::files) {
+            part(path.as_bytes());
+            part(digest.as_bytes());
+        }
         match &entry.place {
             Place::Folder { file, identity, .. } => {
                 part(file.as_os_str().as_encoded_bytes());

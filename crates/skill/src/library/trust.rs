@@ -1,7 +1,8 @@
 //! Trust in projects, pinned to what their skills were when a person looked at them.
 //!
 //! A project is trusted with a digest of every file of its skills. A skill that
-//! differs, or was not there, is not trusted until the project is trusted again.
+//! differs, or was not there, is not trusted until the project is trusted again. That is judged when a snapshot is
+//! built, and again when the skill is used (`trusted_files.rs`).
 //! Skills of other servers are trusted one by one (`remote_trust.rs`), in the same file.
 
 use std::collections::BTreeMap;
@@ -13,10 +14,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::files::{self, DigestCache, FileDigests};
+use crate::files::{self, DigestCache, FileDigests, Identity};
 use crate::library::remote_trust::Servers;
+use crate::library::trusted_files::{FirstLook, TrustedFiles};
 
-const SKILL_FILE: &str = "SKILL.md";
+pub(super) const SKILL_FILE: &str = "SKILL.md";
 /// Largest trust file that is read.
 const MAX_BYTES: u64 = 64 << 20;
 /// What the trust file is written as while projects alone are trusted.
@@ -79,8 +81,26 @@ pub enum TrustPolicy<'a> {
         /// Digests of files that were read before.
         digests: &'a DigestCache,
     },
-    /// All of them: the person said so for this run.
+    /// By what was recorded and, for the rest, as they were when this run first looked: the person said so for this run.
+    AsFirstSeen {
+        /// The records.
+        store: &'a TrustStore,
+        /// Digests of files that were read before.
+        digests: &'a DigestCache,
+        /// The first look.
+        first: &'a FirstLook,
+    },
+    /// All of them, whatever becomes of them. Entries carry no digests, so nothing is compared when they are used: for
+    /// programs that have no skills but their own.
     All,
+}
+
+/// A skill of a project, judged.
+#[derive(Clone, Debug)]
+pub(super) struct TrustJudgement {
+    pub(super) state: TrustState,
+    /// The files that may be used, if any may and they are known.
+    pub(super) files: Option<TrustedFiles>,
 }
 
 /// Why trust cannot be read or written.
@@ -181,46 +201,100 @@ impl TrustStore {
 }
 
 impl TrustedProject {
-    /// Records the skills in some folders of a project.
+    /// Records the skills in some folders of a project. Every file is read: a person trusts what is there, and not what
+    /// was remembered of it.
     ///
     /// # Errors
     ///
     /// When a file of theirs cannot be read.
-    pub fn record<'a>(
-        root: &Path,
-        folders: impl Iterator<Item = &'a Path>,
-        digests: &DigestCache,
-    ) -> io::Result<Self> {
-        let mut skills = BTreeMap::new();
+    pub fn record<'a>(root: &Path, folders: impl Iterator<Item = &'a Path>) -> io::Result<Self> {
+        let (mut skills, digests) = (BTreeMap::new(), DigestCache::in_memory());
         for folder in folders {
-            skills.insert(key(root, folder), file_digests(folder, digests)?);
+            skills.insert(key(root, folder), file_digests(folder, &digests)?);
         }
         Ok(Self { skills })
     }
 
-    fn state(&self, root: &Path, folder: &Path, digests: &DigestCache) -> TrustState {
-        let Some(before) = self.skills.get(&key(root, folder)) else {
-            return TrustState::Changed(vec![FileChange::NewSkill]);
+    /// Judges a skill by its files as they are now.
+    fn judge(&self, root: &Path, folder: &Path, now: FileDigests) -> TrustJudgement {
+        let changes = match self.skills.get(&key(root, folder)) {
+            None => vec![FileChange::NewSkill],
+            Some(before) if now == *before => return TrustJudgement::trusted(now),
+            Some(before) => changes(before, &now),
         };
-        match file_digests(folder, digests) {
-            Err(error) => TrustState::Changed(vec![FileChange::Unreadable(error.to_string())]),
-            Ok(now) if now == *before => TrustState::Trusted,
-            Ok(now) => TrustState::Changed(changes(before, &now)),
-        }
+        TrustJudgement::changed(changes)
+    }
+}
+
+impl TrustJudgement {
+    /// A skill that is no part of a project, or whose trust is judged elsewhere.
+    pub(super) fn without_files(state: TrustState) -> Self {
+        Self { state, files: None }
+    }
+
+    fn trusted(files: FileDigests) -> Self {
+        Self { state: TrustState::Trusted, files: Some(TrustedFiles::new(files)) }
+    }
+
+    fn changed(changes: Vec<FileChange>) -> Self {
+        Self::without_files(TrustState::Changed(changes))
     }
 }
 
 impl TrustPolicy<'_> {
-    /// Whether a skill of a project may be trusted.
-    pub(crate) fn state(&self, project: &Path, folder: &Path) -> TrustState {
+    /// Judges whether a skill of a project may be trusted. `header` is the state of its `SKILL.md` when the header was
+    /// read: a header of other bytes than those that are judged is not trusted.
+    pub(super) fn judge(&self, project: &Path, file: &Path, header: &Identity) -> TrustJudgement {
+        let (store, digests) = match self {
+            Self::All => return TrustJudgement::without_files(TrustState::Trusted),
+            Self::Recorded { store, digests } | Self::AsFirstSeen { store, digests, .. } => {
+                (store, digests)
+            }
+        };
+        let record = store.project(project);
+        if record.is_none() && matches!(self, Self::Recorded { .. }) {
+            return TrustJudgement::without_files(TrustState::Untrusted);
+        }
+        let folder = file.parent().unwrap_or(project);
+        let now = match file_digests(folder, digests) {
+            Ok(now) => now,
+            Err(error) => {
+                return TrustJudgement::changed(vec![FileChange::Unreadable(error.to_string())]);
+            }
+        };
+        if !fs::metadata(file).is_ok_and(|it| Identity::of(&it) == *header) {
+            let name = file.file_name().map_or(SKILL_FILE.into(), |it| it.to_string_lossy());
+            return TrustJudgement::changed(vec![FileChange::Modified(name.into_owned())]);
+        }
         match self {
-            Self::All => TrustState::Trusted,
-            Self::Recorded { store, digests } => match store.project(project) {
-                None => TrustState::Untrusted,
-                Some(record) => record.state(project, folder, digests),
+            Self::AsFirstSeen { first, .. } => judge_first_seen(first, folder, now, |now| {
+                record.map(|record| record.judge(project, folder, now))
+            }),
+            _ => match record {
+                Some(record) => record.judge(project, folder, now),
+                None => TrustJudgement::without_files(TrustState::Untrusted),
             },
         }
     }
+}
+
+/// Judges a skill by how it was first seen and, if it is something else now, by what was recorded.
+fn judge_first_seen(
+    first: &FirstLook,
+    folder: &Path,
+    now: FileDigests,
+    recorded: impl FnOnce(FileDigests) -> Option<TrustJudgement>,
+) -> TrustJudgement {
+    let seen = first.files(folder, &now);
+    if let Some(files) = seen.as_ref().filter(|it| *it.files() == now) {
+        return TrustJudgement { state: TrustState::Trusted, files: Some(files.clone()) };
+    }
+    let changes = match &seen {
+        Some(files) => changes(files.files(), &now),
+        None => vec![FileChange::NewSkill],
+    };
+    let recorded = recorded(now).filter(|it| it.state == TrustState::Trusted);
+    recorded.unwrap_or_else(|| TrustJudgement::changed(changes))
 }
 
 impl fmt::Display for FileChange {
@@ -244,7 +318,15 @@ fn key(root: &Path, folder: &Path) -> String {
 /// The digests of a skill's files, and of its `SKILL.md` also where that is a link to elsewhere.
 fn file_digests(folder: &Path, digests: &DigestCache) -> io::Result<FileDigests> {
     let tree = files::list(folder).map_err(io::Error::other)?;
-    let mut files = files::digest_of(&tree, digests)?.entries;
+    with_linked_skill_file(folder, files::digest_of(&tree, digests)?.entries, digests)
+}
+
+/// Adds the digest of a `SKILL.md` that is no part of the listing, because it is a link to elsewhere.
+pub(super) fn with_linked_skill_file(
+    folder: &Path,
+    mut files: FileDigests,
+    digests: &DigestCache,
+) -> io::Result<FileDigests> {
     let skill_file = folder.join(SKILL_FILE);
     if !files.contains_key(SKILL_FILE) && skill_file.symlink_metadata().is_ok() {
         files.insert(SKILL_FILE.to_owned(), files::digest_of_file(&skill_file, digests)?);

@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 use notify::{Config, Event, EventKind, PollWatcher, RecommendedWatcher, RecursiveMode};
 use thiserror::Error;
 
+use crate::files::is_left_out;
+
 /// A change is reported once nothing more has changed for this long.
 const QUIET: Duration = Duration::from_millis(250);
 /// A root that never rests is reported at least this often.
@@ -24,19 +26,6 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Most links of a root that are watched; more are noticed when something else changes.
 const MAX_LINKS: usize = 500;
-
-/// Folders whose changes say nothing about skills.
-const IGNORED: [&str; 9] = [
-    ".git",
-    "node_modules",
-    "target",
-    ".venv",
-    "venv",
-    "__pycache__",
-    ".mypy_cache",
-    ".pytest_cache",
-    "dist",
-];
 
 /// Watches folders for as long as it lives.
 #[derive(Debug)]
@@ -132,7 +121,7 @@ impl Watcher {
         }
     }
 
-    /// Reading is no change, and neither is what tools do in their own folders.
+    /// Reading is no change, and neither is what happens in folders that are no part of any skill.
     fn matters(&self, event: &notify::Result<Event>) -> bool {
         let Ok(event) = event else { return true };
         if matches!(event.kind, EventKind::Access(_)) {
@@ -143,9 +132,8 @@ impl Watcher {
 
     /// Whether a path is in such a place, or is a folder above one, which may come or go with it.
     fn concerns(&self, path: &Path) -> bool {
-        let is_ignored = |inside: &Path| {
-            inside.components().any(|part| IGNORED.iter().any(|name| part.as_os_str() == *name))
-        };
+        let is_ignored =
+            |inside: &Path| inside.components().any(|part| is_left_out(part.as_os_str()));
         self.places.iter().any(|place| match path.strip_prefix(place) {
             Ok(inside) => !is_ignored(inside),
             Err(_) => place.starts_with(path),

@@ -4,11 +4,13 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use metier_agent::library::EntryTreeError;
 use metier_agent::texts::TextError;
 use metier_agent::{AgentError, LibraryError};
 use metier_model::ModelError;
 use metier_net::{NetError, UrlFault};
 use metier_session::{DeltaError, SessionError};
+use metier_skill::library::{ChangedSkill, FileChange};
 use metier_telemetry as telemetry;
 
 use super::models;
@@ -82,6 +84,11 @@ fn agent(sheet: &mut Sheet) {
         )
     };
     sheet.show(library(), Failure::from);
+    let changes = vec![FileChange::Modified("dist/run.sh".into())];
+    let changed = ChangedSkill { skill: "pdf".into(), changes };
+    sheet.inside(&changed, &EntryTreeError::from(changed.clone()).into());
+    sheet.show(EntryTreeError::from(library()), Failure::from);
+    sheet.show(EntryTreeError::from(changed), Failure::from);
     let errors = [
         E::from(ModelError::ScriptEnded { request: 3 }),
         E::from(SessionError::NotFound { session: "monday".into() }),

@@ -2,6 +2,7 @@
 
 mod host;
 mod servers;
+mod trusted;
 mod use_it;
 
 use std::io::{BufRead, BufReader, Write};

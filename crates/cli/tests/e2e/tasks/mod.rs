@@ -23,3 +23,4 @@ mod streams;
 mod talk;
 mod traces;
 mod troubles;
+mod trusted;

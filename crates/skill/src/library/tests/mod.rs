@@ -7,6 +7,7 @@ mod remote;
 mod shadowing;
 mod snapshot;
 mod trust;
+mod trusted_files;
 mod watch;
 
 use std::path::PathBuf;
@@ -14,7 +15,8 @@ use std::path::PathBuf;
 use crate::discover::{Absence, BundledSkill, Links, Root, Source};
 use crate::files::DigestCache;
 use crate::library::{
-    Choices, LibraryOptions, Machine, Snapshot, TrustPolicy, TrustStore, TrustedProject, build,
+    Choices, FirstLook, LibraryOptions, Machine, Snapshot, TrustPolicy, TrustStore, TrustedProject,
+    build,
 };
 use crate::name::SkillName;
 use crate::remote::RemoteSkill;
@@ -35,6 +37,7 @@ struct World {
     unseen: Vec<PathBuf>,
     trust: TrustStore,
     trust_all: bool,
+    first_look: Option<FirstLook>,
     cache: Option<PathBuf>,
 }
 
@@ -54,6 +57,7 @@ impl World {
             unseen: Vec::new(),
             trust: TrustStore::default(),
             trust_all: false,
+            first_look: None,
             cache: None,
         }
     }
@@ -82,9 +86,11 @@ impl World {
         let config = |name: &str| self.settings.contains(&name);
         let server = |name: &str| self.servers.contains(&name);
         let digests = DigestCache::in_memory();
-        let trust = match self.trust_all {
-            true => TrustPolicy::All,
-            false => TrustPolicy::Recorded { store: &self.trust, digests: &digests },
+        let (store, digests) = (&self.trust, &digests);
+        let trust = match &self.first_look {
+            _ if self.trust_all => TrustPolicy::All,
+            Some(first) => TrustPolicy::AsFirstSeen { store, digests, first },
+            None => TrustPolicy::Recorded { store, digests },
         };
         let judged = |skill: &RemoteSkill| (skill.clone(), self.trust.remote_state(skill));
         let remote: Vec<_> = self.remote.iter().map(judged).collect();
@@ -112,7 +118,7 @@ impl World {
         let snapshot = self.build();
         let folders = snapshot.entries.iter().filter_map(|entry| entry.place.folder());
         let folders = folders.filter(|folder| folder.starts_with(&project));
-        let record = TrustedProject::record(&project, folders, &DigestCache::in_memory()).unwrap();
+        let record = TrustedProject::record(&project, folders).unwrap();
         self.trust.trust(&project, record);
     }
 

@@ -4,7 +4,6 @@ use std::fs;
 
 use super::World;
 use crate::discover::{Links, Source};
-use crate::files::DigestCache;
 use crate::library::{TrustStore, TrustedProject};
 
 fn project() -> World {
@@ -217,6 +216,5 @@ fn recording_fails_when_a_skill_cannot_be_read() {
     let world = project();
     let root = world.scratch.path("project");
     let gone = world.scratch.path("project/skills/gone");
-    let digests = DigestCache::in_memory();
-    assert!(TrustedProject::record(&root, [gone.as_path()].into_iter(), &digests).is_err());
+    assert!(TrustedProject::record(&root, [gone.as_path()].into_iter()).is_err());
 }

@@ -37,7 +37,7 @@ fn noticed(change: impl FnOnce(&Scratch)) -> Watched {
 /// Whether something that is no change is taken for one.
 fn mistaken(no_change: impl FnOnce(&Scratch)) -> Watched {
     let scratch = sample();
-    scratch.folder("root/node_modules");
+    scratch.folder("root/.venv");
     scratch.folder("root/one/.git");
     let watcher = watch(&scratch, &["root"]);
     no_change(&scratch);
@@ -149,13 +149,27 @@ fn reading_is_no_change() {
 }
 
 #[test]
-fn what_tools_do_in_their_own_folders_is_no_change() {
+fn what_is_in_no_digest_is_no_change() {
     let install = |scratch: &Scratch| {
-        scratch.write("root/node_modules/package/index.js", "");
+        scratch.write("root/.venv/bin/python", "");
         scratch.write("root/one/.git/index", "");
         scratch.write("root/one/__pycache__/x.pyc", "");
     };
     assert_eq!(mistaken(install), Watched::Quiet);
+}
+
+/// A folder that the digest covers and nobody watches would change unnoticed.
+#[test]
+fn every_folder_that_the_digest_covers_is_watched() {
+    for folder in ["dist", "node_modules", "target", "venv", ".mypy_cache", ".pytest_cache"] {
+        let scratch = sample();
+        scratch.folder(format!("root/one/{folder}"));
+        let watcher = watch(&scratch, &["root"]);
+        scratch.write(format!("root/one/{folder}/run.sh"), "edited");
+        let listed = crate::files::list(&scratch.path("root/one")).unwrap();
+        assert!(listed.find(&format!("{folder}/run.sh")).is_some(), "{folder} is in the digest");
+        assert_eq!(watcher.wait(PATIENCE), Watched::Changed, "{folder}");
+    }
 }
 
 #[test]

@@ -1,0 +1,134 @@
+//! Skills of a trusted project that change while they are served.
+
+use std::fs;
+use std::path::PathBuf;
+
+use metier_testkit::TestEnv;
+use serde_json::{Value, json};
+
+use super::Client;
+use crate::environment;
+
+/// Folders that other programs fill, and that skills bring.
+const FOLDERS: [&str; 4] = ["dist", "node_modules", "target", "venv"];
+const GOOD: &str = "echo trusted\n";
+const EVIL: &str = "echo evil\n";
+
+/// A project whose skill has a script in each of these folders.
+fn with_project() -> TestEnv {
+    let env = environment().with_variable("PATH", "/usr/bin:/bin");
+    fs::create_dir(env.project().join(".git")).expect("an empty project");
+    env.skill("project/.metier/skills", "ship", "Ships things.");
+    for folder in FOLDERS {
+        env.write(format!("project/.metier/skills/ship/{folder}/run.sh"), GOOD);
+    }
+    env
+}
+
+fn trusted() -> TestEnv {
+    let env = with_project();
+    let trusted = env.run(["trust"]);
+    assert_eq!(trusted.code, 0, "{trusted}");
+    env
+}
+
+fn script(env: &TestEnv, folder: &str) -> PathBuf {
+    env.project().join(".metier/skills/ship").join(folder).join("run.sh")
+}
+
+fn run(folder: &str) -> Value {
+    json!({ "skill": "ship", "command": format!("sh {folder}/run.sh") })
+}
+
+/// Tries every way to the files of a skill, one of which changed.
+fn assert_refused(client: &mut Client, folder: &str) {
+    let path = format!("{folder}/run.sh");
+    let answers = [
+        client.call("skill_load", &json!({ "skill": "ship" })),
+        client.call("skill_run", &run(folder)),
+        client.call("skill_read", &json!({ "skill": "ship", "path": path })),
+        client.call("skill_list_docs", &json!({ "skill": "ship" })),
+        client.ask("prompts/get", &json!({ "name": "ship" })),
+        client.ask("resources/read", &json!({ "uri": format!("skill://ship/{path}") })),
+        client.ask("resources/read", &json!({ "uri": "skill://ship/SKILL.md" })),
+    ];
+    for answer in answers {
+        let said = answer.to_string();
+        let is_error = answer["isError"] == true || answer.get("code").is_some();
+        assert!(is_error && !said.contains("evil"), "{folder}: {said}");
+    }
+    let loaded = client.call("skill_load", &json!({ "skill": "ship" })).to_string();
+    assert!(loaded.contains(&format!("changed since it was trusted: {path}")), "{loaded}");
+}
+
+#[test]
+fn a_change_in_a_folder_of_tools_is_refused() {
+    for folder in FOLDERS {
+        let env = trusted();
+        let (mut client, _) = Client::start(&env, "", &json!({}));
+        fs::write(script(&env, folder), EVIL).unwrap();
+        assert_refused(&mut client, folder);
+        client.end();
+    }
+}
+
+/// Nothing that happens in the folder of the skill tells of it.
+#[test]
+fn a_change_through_a_hard_link_is_refused() {
+    let env = with_project();
+    let outside = env.root().join("outside.sh");
+    fs::hard_link(script(&env, "dist"), &outside).unwrap();
+    assert_eq!(env.run(["trust"]).code, 0);
+    let (mut client, _) = Client::start(&env, "", &json!({}));
+    fs::write(&outside, EVIL).unwrap();
+    assert_refused(&mut client, "dist");
+    let said = client.call("skill_load", &json!({ "skill": "ship" })).to_string();
+    assert!(said.contains("look at the changes, then run `metier trust` again"), "{said}");
+    // What a person does about it.
+    assert_eq!(env.run(["trust"]).code, 0);
+    loop {
+        client.told("notifications/tools/list_changed");
+        // The first may be about the change.
+        if client.call("skill_load", &json!({ "skill": "ship" }))["isError"] == false {
+            break;
+        }
+    }
+    client.end();
+}
+
+#[test]
+fn a_change_between_load_and_run_does_not_run() {
+    let env = with_project();
+    let outside = env.root().join("outside.sh");
+    fs::hard_link(script(&env, "dist"), &outside).unwrap();
+    assert_eq!(env.run(["trust"]).code, 0);
+    let (mut client, _) = Client::start(&env, "", &json!({}));
+    let loaded = client.call("skill_load", &json!({ "skill": "ship" }));
+    assert_eq!(loaded["isError"], false, "{loaded}");
+    fs::write(&outside, EVIL).unwrap();
+    let ran = client.call("skill_run", &run("dist"));
+    // A look at all folders may come in between, and then the skill is off.
+    let is_off = ran.to_string().contains("changed since it was trusted: dist/run.sh");
+    assert!(is_off || ran["structuredContent"]["stdout"] == "trusted\n", "{ran}");
+    client.end();
+}
+
+#[test]
+fn with_trust_project_what_was_there_at_the_start_is_trusted_and_nothing_else() {
+    let env = with_project();
+    let outside = env.root().join("outside.sh");
+    fs::hard_link(script(&env, "dist"), &outside).unwrap();
+    let (mut client, _) = Client::start(&env, "--trust-project", &json!({}));
+    let loaded = client.call("skill_load", &json!({ "skill": "ship" }));
+    assert_eq!(loaded["isError"], false, "{loaded}");
+    fs::write(&outside, EVIL).unwrap();
+    env.skill("project/.metier/skills", "newcomer", "Comes later.");
+    // Found at the same time, and told of.
+    env.skill("home/.metier/skills", "mine", "Is mine.");
+    client.told("notifications/tools/list_changed");
+    assert_eq!(client.call("skill_load", &json!({ "skill": "mine" }))["isError"], false);
+    let newcomer = client.call("skill_load", &json!({ "skill": "newcomer" })).to_string();
+    assert!(newcomer.contains("the whole skill is new"), "{newcomer}");
+    assert_refused(&mut client, "dist");
+    client.end();
+}

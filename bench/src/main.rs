@@ -29,6 +29,7 @@ use crate::profiles::ProfilesArgs;
 use crate::runs::RunArgs;
 use crate::sessions::SessionsArgs;
 use crate::start::StartArgs;
+use crate::start::trust::TrustArgs;
 
 /// Side-by-side benchmarks of metier
 #[derive(Debug, Parser)]
@@ -48,6 +49,8 @@ enum Benchmark {
     Sessions(SessionsArgs),
     /// Measure how long `metier run` takes to ask a model, against starting an empty program
     Start(StartArgs),
+    /// Measure what trust in a project's skills costs at the start of `metier run`
+    Trust(TrustArgs),
     /// Write the skills that `discovery` measures with, to look closer with a profiler
     Skills {
         /// How many
@@ -70,6 +73,7 @@ fn main() -> Result<()> {
         Benchmark::Run(arguments) => runs::run(&arguments),
         Benchmark::Sessions(arguments) => sessions::run(&arguments),
         Benchmark::Start(arguments) => start::run(&arguments),
+        Benchmark::Trust(arguments) => start::trust::run(&arguments),
         Benchmark::Skills { count, folder } => {
             Skills::generate(count, &folder)?;
             Ok(())

@@ -5,6 +5,7 @@
 
 mod server;
 mod subjects;
+pub(crate) mod trust;
 
 use std::path::PathBuf;
 

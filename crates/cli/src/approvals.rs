@@ -68,7 +68,7 @@ impl Context {
 
     /// This machine as commands on it find it.
     pub(crate) fn machine(&self) -> Machine {
-        Machine { path: self.program_path() }
+        Machine { path: self.every_program_path() }
     }
 
     /// A pattern for programs as it is judged by: a name, or a whole path.
@@ -168,7 +168,6 @@ impl Context {
         if !self.settings.is_true("approvals.auto_allow_skills") {
             return Vec::new();
         }
-        let machine = self.machine();
         let mut programs = Vec::new();
         // What an agent may write could be of its own making, and another server asks for nothing.
         let is_foreign = |entry: &&Entry| match &entry.place {
@@ -182,6 +181,7 @@ impl Context {
             let installed = needs.install.iter().flat_map(|option| &option.bins);
             let names: BTreeSet<&String> =
                 needs.bins.iter().chain(&needs.any_bins).chain(installed).collect();
+            let machine = Machine { path: self.program_path(entry) };
             for name in names.into_iter().filter(|name| !name.contains('/')) {
                 programs.extend(machine.executable(Path::new("/"), name).map(|found| {
                     let (name, skill) = (name.clone(), entry.name.to_string());

@@ -7,6 +7,7 @@ use metier_agent::library::{read_entry, read_tree};
 use metier_skill::diagnostic::{Code, Severity};
 use metier_skill::discover::BundledSkill;
 use metier_skill::files::{DigestCache, TokenCache};
+use metier_skill::install::{separate_shared_links, tool_links};
 use metier_skill::library::{
     self, Choices, Entry, FirstLook, LibraryOptions, Machine, Patterns, Place, Snapshot,
     TrustPolicy, TrustStore,
@@ -21,7 +22,7 @@ use crate::args::SourceArgs;
 use crate::bundled::BUNDLED;
 use crate::environment::Environment;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, style};
 use crate::remote::{self, Offers, Servers};
 use crate::roots::{self, Project, Roots};
 use crate::settings::{self, Settings};
@@ -31,6 +32,9 @@ pub(crate) const LOOKING: &str = "looking for skills";
 
 /// Wrong characters with which a name is still recognised.
 const MAX_SLIPS: usize = 2;
+
+/// Most folders of installed tools that are looked at: each belongs to a skill that a person installed something for.
+const MAX_TOOL_FOLDERS: usize = 10_000;
 
 /// The state of one run of the program.
 #[derive(Clone, Debug)]
@@ -75,11 +79,24 @@ impl Context {
         roots::real(&self.environment.state()).join("tools")
     }
 
-    /// Where those who run commands look for programs: those of the system, and then installed tools. What else
-    /// is on the person's own `PATH` is not there for them.
-    pub(crate) fn program_path(&self) -> Vec<PathBuf> {
-        let mut folders: Vec<PathBuf> = std::env::split_paths(SYSTEM_PATH).collect();
-        folders.push(self.tools().join("bin"));
+    /// Returns the folders in which commands of a skill find programs: those of the system, then that of the tools
+    /// that were installed for the skill. What else is on the person's own `PATH` is not there for them.
+    pub(crate) fn program_path(&self, entry: &Entry) -> Vec<PathBuf> {
+        let mut folders = system_path();
+        folders.push(tool_links(&entry.tool_folder(&self.tools())));
+        folders
+    }
+
+    /// Returns the folders in which commands of no skill in particular find programs: those of the system, then those
+    /// of the tools of all skills.
+    pub(crate) fn every_program_path(&self) -> Vec<PathBuf> {
+        let installed =
+            std::fs::read_dir(self.tools()).into_iter().flatten().take(MAX_TOOL_FOLDERS);
+        let installed = installed.filter_map(|entry| Some(tool_links(&entry.ok()?.path())));
+        let mut installed: Vec<PathBuf> = installed.filter(|links| links.is_dir()).collect();
+        installed.sort();
+        let mut folders = system_path();
+        folders.append(&mut installed);
         folders
     }
 
@@ -129,9 +146,17 @@ impl Context {
         let Roots { roots, problems } =
             Roots::find(&self.environment, &self.settings, sources, reach);
         let choices = self.choices(sources)?;
-        let path = self.program_path();
+        let (path, tools) = (system_path(), self.tools());
+        if let Err(error) = separate_shared_links(&tools) {
+            let text = format!(
+                "programs in `{}` cannot be given to the skills they were installed for: {error}",
+                tools.join("bin").display()
+            );
+            self.output.note(style::WARN, "note: ", &text);
+        }
         let servers = self.mcp_names();
         let machine = Machine {
+            tools: Some(&tools),
             unseen: &self.environment.path(),
             env: &|name| self.environment.variable(name).is_some(),
             config: &|name| self.settings.is_true(name),
@@ -261,6 +286,11 @@ impl Context {
             }
         }
     }
+}
+
+/// Returns the folders of the system's programs.
+fn system_path() -> Vec<PathBuf> {
+    std::env::split_paths(SYSTEM_PATH).collect()
 }
 
 /// A skill of this folder that was found, but whose header cannot be used.

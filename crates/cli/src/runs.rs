@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use metier_sandbox::{Limits, is_root_without_mounts};
 use metier_skill::header::Gate;
+use metier_skill::install::tool_links;
 use metier_skill::library::{Entry, Snapshot};
 use metier_workspace::artifact::{DirectoryStore, Owner};
 use metier_workspace::executor::{
     ContainerExecutor, ContainerSettings, Executor, Firmness, LocalExecutor, Preparing, Pull,
 };
-use metier_workspace::{RunSettings, Runner, SessionKey, Tree, Workspaces, way};
+use metier_workspace::{InstalledTools, RunSettings, Runner, SessionKey, Tree, Workspaces, way};
 
 use crate::args::ExecutorName;
 use crate::context::Context;
@@ -158,9 +159,15 @@ impl Context {
                 .map(|text| self.environment.expand(text, folder))
                 .collect(),
             variables: self.variables_of(entry),
-            tools: Some(self.tools()).filter(|tools| tools.is_dir()),
+            tools: self.installed_tools(entry).into_iter().collect(),
             asked: asked_by(entry)?,
         })
+    }
+
+    /// Returns the tools that were installed for a skill, if there are any.
+    fn installed_tools(&self, entry: &Entry) -> Option<InstalledTools> {
+        let folder = entry.tool_folder(&self.tools());
+        folder.is_dir().then(|| InstalledTools { programs: tool_links(&folder), folder })
     }
 
     /// Variables that the configuration gives a skill: those of the entry that belongs to it.

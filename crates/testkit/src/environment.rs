@@ -113,9 +113,9 @@ impl TestEnv {
         self.program_in("bin", name)
     }
 
-    /// Puts a program that does nothing where `install-deps` puts those that runs see.
-    pub fn tool(&self, name: &str) -> PathBuf {
-        self.program_in("home/.metier/tools/bin", name)
+    /// Puts a program that does nothing where `install-deps` links those of the skill with this folder of tools.
+    pub fn tool(&self, folder: &str, name: &str) -> PathBuf {
+        self.program_in(&format!("home/.metier/tools/{folder}/.bin"), name)
     }
 
     fn program_in(&self, folder: &str, name: &str) -> PathBuf {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use thiserror::Error;
 
 use crate::encode::file_name;
 use crate::layout::home;
+use crate::order::InstalledTools;
 use crate::path::Inside;
 
 /// Folders of the system in which programs are looked for.
@@ -136,8 +137,8 @@ pub(crate) struct Surroundings {
     pub(crate) configured: Vec<(String, String)>,
     /// From the call, already checked.
     pub(crate) called: BTreeMap<String, String>,
-    /// The folder of installed tools.
-    pub(crate) tools: Option<PathBuf>,
+    /// Tools that were installed for the skill.
+    pub(crate) tools: Vec<InstalledTools>,
     /// Whether the program has a terminal.
     pub(crate) has_terminal: bool,
 }
@@ -167,8 +168,8 @@ impl Surroundings {
             place(&format!("{skill}/.venv/bin")),
             place(&format!("{skill}/bin"))
         );
-        if let Some(tools) = &self.tools {
-            path.push_str(&format!(":{}", tools.join("bin").display()));
+        for tools in &self.tools {
+            path.push_str(&format!(":{}", tools.programs.display()));
         }
         let mut variables = vec![
             ("HOME".to_owned(), place(home(&self.skill).as_str())),
@@ -299,12 +300,15 @@ mod tests {
 
     #[test]
     fn installed_tools_take_the_place_of_nothing_else() {
-        let tools = Some(PathBuf::from("/state/tools"));
+        let tools = vec![InstalledTools {
+            folder: "/state/tools/ship".into(),
+            programs: "/state/tools/ship/.bin".into(),
+        }];
         let surroundings =
             Surroundings { skill: "ship".to_owned(), tools, ..Surroundings::default() };
         let variables = surroundings.variables(Path::new("/workspace"), None);
         let (_, path) = variables.iter().find(|(name, _)| name == "PATH").unwrap();
-        assert!(path.ends_with("/bin:/workspace/skills/ship/bin:/state/tools/bin"), "{path}");
+        assert!(path.ends_with("/bin:/workspace/skills/ship/bin:/state/tools/ship/.bin"), "{path}");
     }
 
     #[test]

@@ -62,12 +62,20 @@ pub struct RunSettings {
     /// Variables that the configuration gives to this skill alone. A run that has any takes place in a workspace
     /// of the skill's own.
     pub variables: Vec<(String, String)>,
-    /// The folder of installed tools, whose `bin` programs are looked for in last. Programs may read
-    /// it, at the place it has.
-    pub tools: Option<PathBuf>,
+    /// Tools that were installed for this skill. Their programs are looked for last.
+    pub tools: Vec<InstalledTools>,
     /// What the skill asks for of all this: it gets no more where it asks for less, and is not
     /// run where it asks for more.
     pub asked: Asked,
+}
+
+/// Tools that were installed for a skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstalledTools {
+    /// Everything that was installed. The skill's programs may read it, at the place it has.
+    pub folder: PathBuf,
+    /// The folder inside with the programs that may be called by name.
+    pub programs: PathBuf,
 }
 
 impl RunSettings {
@@ -118,7 +126,7 @@ impl Default for RunSettings {
             network: Network::None,
             host_inputs: Vec::new(),
             variables: Vec::new(),
-            tools: None,
+            tools: Vec::new(),
             asked: Asked::default(),
         }
     }

@@ -11,7 +11,7 @@ use metier_workspace::executor::{Live, Network};
 use metier_workspace::grant::Asked;
 use metier_workspace::interactive::{Interactive, Size, StartOptions, Waiting};
 use metier_workspace::request::RunRequest;
-use metier_workspace::{Manner, RunOrder, RunSettings, Runner, SessionKey, Tree};
+use metier_workspace::{InstalledTools, Manner, RunOrder, RunSettings, Runner, SessionKey, Tree};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -173,6 +173,7 @@ impl Runs {
     /// Prepares a command that is of no skill in particular, with every skill there.
     fn prepare_free(&self, request: RunRequest, at: &Situation<'_>) -> Result<Prepared, String> {
         let (mut trees, mut warnings, mut first) = (Vec::new(), Vec::new(), None);
+        let mut tools = Vec::new();
         for entry in at.snapshot.entries.iter().filter(|entry| entry.is_model_visible()) {
             // A skill that cannot be used must not stand in the way of all others.
             let ready = at.tree(entry).and_then(|tree| {
@@ -180,8 +181,9 @@ impl Runs {
                 Ok((tree, settings))
             });
             match ready {
-                Ok((tree, settings)) => {
+                Ok((tree, mut settings)) => {
                     trees.push(tree);
+                    tools.append(&mut settings.tools);
                     first = first.or(Some((entry, settings)));
                 }
                 Err(why) => warnings.push(why),
@@ -203,7 +205,7 @@ impl Runs {
             None => (None, request.cwd.or_else(whole)),
         };
         let request = RunRequest { skill, cwd, ..request };
-        let mut prepared = self.order(request, trees, granted_to_none(&settings))?;
+        let mut prepared = self.order(request, trees, granted_to_none(&settings, tools))?;
         prepared.order.outside = outside;
         Ok(Prepared { warnings, ..prepared })
     }
@@ -287,13 +289,13 @@ fn of_trees(mut answer: Answer, digests: Vec<(String, String)>) -> Answer {
 }
 
 /// What holds for commands of no skill in particular: what somebody granted to one skill is not there
-/// for all of them.
-fn granted_to_none(settings: &RunSettings) -> RunSettings {
+/// for all of them. They find the tools of all skills, as the instructions of a skill may name them.
+fn granted_to_none(settings: &RunSettings, tools: Vec<InstalledTools>) -> RunSettings {
     RunSettings {
         network: Network::None,
         host_inputs: Vec::new(),
         variables: Vec::new(),
-        tools: settings.tools.clone(),
+        tools,
         asked: Asked::default(),
         ..*settings
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use insta::assert_snapshot;
+use metier_skill::install::tool_folder;
 use metier_testkit::TestEnv;
 
 use crate::{compact, environment, json, run, run_own, write_skill};
@@ -140,11 +141,12 @@ fn nothing_in_a_skill_forges_a_line_or_closes_a_tag() {
 fn locations_of_bundled_skills_can_be_read() {
     let env = environment();
     let listed = json(&run(&env, "skills list --json"));
-    let missing = listed["skills"].as_array().unwrap().iter().map(|it| &it["missing"]);
-    let programs =
-        missing.flat_map(|it| [&it["bins"], &it["any_bins"]]).filter_map(|it| it.as_array());
-    for program in programs.flatten() {
-        env.tool(program.as_str().unwrap());
+    for skill in listed["skills"].as_array().unwrap() {
+        let missing = &skill["missing"];
+        let programs = [&missing["bins"], &missing["any_bins"]];
+        for program in programs.into_iter().filter_map(|it| it.as_array()).flatten() {
+            env.tool(&tool_folder(skill["name"].as_str().unwrap()), program.as_str().unwrap());
+        }
     }
     let catalog = json(&run(&env, "skills catalog --format xml --json --tokens 8000"));
     let text =

@@ -3,11 +3,13 @@
 //! Package managers are small programs on the `PATH` of the test that write down how they were called
 //! and bring a program, as the real ones would. Downloads come from a server on the loopback.
 
+mod apart;
 mod downloads;
 mod waiting;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 
 use insta::assert_snapshot;
 use metier_testkit::{Outcome, Terminal, TestEnv};
@@ -43,6 +45,12 @@ fn tidy(mut outcome: Outcome) -> Outcome {
     outcome
 }
 
+/// Where a program of a skill is linked.
+fn link(env: &TestEnv, skill: &str, program: &str) -> PathBuf {
+    let folder = env.home().join(".metier/tools").join(metier_skill::install::tool_folder(skill));
+    metier_skill::install::tool_links(&folder).join(program)
+}
+
 fn explained(env: &TestEnv) -> Value {
     let words = "skills explain ship --json --no-default-sources --skills-dir skills";
     json(&env.run(words.split(' ')))
@@ -52,7 +60,7 @@ fn explained(env: &TestEnv) -> Value {
 fn use_tool(env: &TestEnv) -> Outcome {
     let words =
         ["exec", "ship", "--session", "one", "--no-default-sources", "--skills-dir", "skills"];
-    env.run(words.iter().chain(&["--quiet", "--", "tool hello; command -v tool"]))
+    tidy(env.run(words.iter().chain(&["--quiet", "--", "tool hello; command -v tool"])))
 }
 
 /// Puts a package manager on the path: it writes down its arguments, its folder and some variables, and
@@ -244,7 +252,10 @@ fn each_manager_is_called_with_its_arguments_in_a_folder_of_its_own() {
         calls.push_str(&called(&env));
         assert_eq!(explained(&env)["eligible"], true);
         let used = use_tool(&env);
-        assert_eq!(used.stdout, "tool says hello\n[HOME]/.metier/tools/bin/tool\n", "{used}");
+        assert_eq!(
+            used.stdout, "tool says hello\n[HOME]/.metier/tools/[SHIP]/.bin/tool\n",
+            "{used}"
+        );
     }
     assert_snapshot!(calls, @"
     uv tool install --no-build --python python3 tool
@@ -277,7 +288,7 @@ fn a_package_of_python_has_an_environment_of_its_own() {
     python3 -m pip install --disable-pip-version-check --no-input --only-binary :all: tool==1.0
     in [HOME]/.metier/tools/[SHIP]
     ");
-    assert_eq!(use_tool(&env).stdout, "tool says hello\n[HOME]/.metier/tools/bin/tool\n");
+    assert_eq!(use_tool(&env).stdout, "tool says hello\n[HOME]/.metier/tools/[SHIP]/.bin/tool\n");
 }
 
 #[test]
@@ -311,8 +322,8 @@ fn a_manager_that_fails_or_brings_something_else_leaves_nothing() {
     manager(&env, "uv", "mkdir -p $UV_TOOL_BIN_DIR; cp /bin/sh $UV_TOOL_BIN_DIR/git");
     let outcome = install(&env, &["--yes"]);
     assert_eq!(outcome.code, 1, "{outcome}");
-    assert!(!env.home().join(".metier/tools/bin/git").exists(), "only what was declared is linked");
-    assert!(!env.home().join(".metier/tools/bin/tool").exists());
+    assert!(!link(&env, "ship", "git").exists(), "only what was declared is linked");
+    assert!(!link(&env, "ship", "tool").exists());
 }
 
 #[test]

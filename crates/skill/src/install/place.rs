@@ -4,9 +4,9 @@
 //! installed, or it is not linked.
 
 use std::collections::VecDeque;
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Seek};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -128,7 +128,6 @@ pub fn link_programs(
     bin: &Path,
 ) -> Result<Vec<Linked>, PlaceError> {
     let real = fs::canonicalize(folder).map_err(|source| written(folder, source))?;
-    fs::create_dir_all(bin).map_err(|source| written(bin, source))?;
     let found = names.iter().map(|name| {
         let path = find(&real, name).ok_or_else(|| PlaceError::NoProgram { name: name.clone() })?;
         let file = fs::canonicalize(&path).map_err(|source| written(&path, source))?;
@@ -140,6 +139,11 @@ pub fn link_programs(
     });
     // All or none: half of what a skill needs is of no use.
     let found = found.collect::<Result<Vec<_>, _>>()?;
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o755)
+        .create(bin)
+        .map_err(|source| written(bin, source))?;
     let linked = found.into_iter().map(|(name, path)| {
         let link = bin.join(name);
         let replaced = fs::read_link(&link).ok().filter(|other| *other != path);

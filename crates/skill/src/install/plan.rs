@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use crate::files::Digest;
 use crate::header::{ArchiveKind, InstallKind, InstallOption, Requirements};
 use crate::library::{Missing, is_system};
 
@@ -162,14 +161,6 @@ pub fn choose<'a>(offers: &'a [Offer], missing: &Missing) -> Chosen<'a> {
         }
     }
     chosen
-}
-
-/// The folder of a skill's tools, below the folder of all: readable, and never that of another.
-pub fn tool_folder(key: &str) -> String {
-    let is_plain = |it: &char| it.is_ascii_alphanumeric() || *it == '-' || *it == '_';
-    let name: String = key.chars().filter(is_plain).take(40).collect();
-    let digest = Digest::of_bytes(key.as_bytes()).to_string();
-    format!("{name}-{}", &digest[..16])
 }
 
 impl Situation<'_> {

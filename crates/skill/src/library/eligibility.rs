@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::header::{Gate, InstallOption, Manifest, Requirements};
+use crate::install::tool_links;
+use crate::library::entry::tools_of;
 use crate::library::gather::Skill;
 use crate::library::{ChangedSkill, Choices, ClaimRefusal, EntryChoice, EntryKey, EntryRefusal};
 use crate::name::SkillName;
@@ -19,8 +21,11 @@ use crate::name::SkillName;
 pub struct Machine<'a> {
     /// The system, as `linux`, `macos` or `windows`.
     pub os: &'a str,
-    /// Where programs are looked for: the path of the executor that will run them.
+    /// Where programs of every skill are looked for: the path of the executor that will run them.
     pub path: &'a [PathBuf],
+    /// The folder of installed tools. Each skill also finds the programs that were installed for it there, and no
+    /// others.
+    pub tools: Option<&'a Path>,
     /// Where the person has programs of which the executor sees none: a skill that needs one is not
     /// usable, and is told why.
     pub unseen: &'a [PathBuf],
@@ -40,7 +45,16 @@ impl<'a> Machine<'a> {
     pub fn new(os: &'a str, path: &'a [PathBuf]) -> Self {
         let programs = RefCell::new(HashMap::new());
         let unset = &|_: &str| false;
-        Self { os, path, unseen: &[], env: unset, config: unset, server: unset, programs }
+        Self {
+            os,
+            path,
+            tools: None,
+            unseen: &[],
+            env: unset,
+            config: unset,
+            server: unset,
+            programs,
+        }
     }
 }
 
@@ -376,14 +390,26 @@ pub(super) fn judge(
     match &manifest.gate {
         Gate::Unreadable(reason) => blocks.push(Block::Unreadable { reason: reason.clone() }),
         Gate::Readable(requirements) => {
-            blocks.extend(machine.unmet(requirements, entry));
+            let own = machine
+                .tools
+                .map(|tools| tool_links(&tools_of(skill.source, &skill.name, &skill.place, tools)));
+            blocks.extend(machine.unmet(requirements, entry, own.as_deref()));
         }
     }
     Verdict { blocks }
 }
 
 impl Machine<'_> {
-    fn unmet(&self, requirements: &Requirements, entry: Option<&EntryChoice>) -> Vec<Block> {
+    /// Returns what is missing, for a skill whose own programs are in the folder `own`.
+    fn unmet(
+        &self,
+        requirements: &Requirements,
+        entry: Option<&EntryChoice>,
+        own: Option<&Path>,
+    ) -> Vec<Block> {
+        let is_own =
+            |name: &str| !name.contains('/') && own.is_some_and(|it| is_program(&it.join(name)));
+        let has_program = |name: &str| self.has_program(name) || is_own(name);
         let mut unmet = Vec::new();
         if !requirements.os.is_empty() && !requirements.os.iter().any(|os| is_system(os, self.os)) {
             unmet.push(Block::Os { wanted: requirements.os.clone() });
@@ -415,19 +441,19 @@ impl Machine<'_> {
                 unmet.push(block);
             }
         }
-        for name in requirements.bins.iter().filter(|name| !self.has_program(name)) {
+        for name in requirements.bins.iter().filter(|name| !has_program(name)) {
             let mut places = self.unseen.iter().map(|folder| folder.join(name));
             let unseen = places.find(|place| !name.contains('/') && is_program(place));
             unmet.push(Block::Bin { name: name.clone(), unseen });
         }
         let any = &requirements.any_bins;
-        if !any.is_empty() && !any.iter().any(|name| self.has_program(name)) {
+        if !any.is_empty() && !any.iter().any(|name| has_program(name)) {
             unmet.push(Block::AnyBin { names: any.clone() });
         }
         unmet
     }
 
-    /// Whether a program is there.
+    /// Whether a program is there for every skill.
     pub fn has_program(&self, name: &str) -> bool {
         if let Some(known) = self.programs.borrow().get(name) {
             return *known;

@@ -9,6 +9,7 @@ use crate::catalog::{HeaderTokens, one_line};
 use crate::discover::{BundledSkill, Source};
 use crate::files::Identity;
 use crate::header::Manifest;
+use crate::install::tool_folder;
 use crate::library::{Block, EntryKey, TrustedFiles, Verdict};
 use crate::name::SkillName;
 use crate::remote::RemoteSkill;
@@ -103,14 +104,9 @@ impl Entry {
         summary(&self.manifest, self.server())
     }
 
-    /// A text that tells the skill from every other one, those of the same name in other places included.
-    pub fn identity(&self) -> String {
-        match self.source {
-            Source::Project | Source::Plugin | Source::Remote => {
-                format!("{}:{}", self.source, self.place.file().display())
-            }
-            _ => self.entry_key.key.clone(),
-        }
+    /// Returns the folder of the tools that were installed for this skill, below the folder of all tools.
+    pub fn tool_folder(&self, tools: &Path) -> PathBuf {
+        tools_of(self.source, &self.name, &self.place, tools)
     }
 
     /// Whether a model is told of it.
@@ -122,6 +118,17 @@ impl Entry {
     pub fn is_user_invocable(&self) -> bool {
         self.verdict.is_eligible() && self.manifest.invocation.by_user
     }
+}
+
+/// Returns the folder of a skill's tools. Skills of projects, plugins and servers are known by their place, the
+/// person's own by their name; a `skillKey` does not count, since a skill of that name could come later.
+pub(super) fn tools_of(source: Source, name: &SkillName, place: &Place, tools: &Path) -> PathBuf {
+    tools.join(match source {
+        Source::Project | Source::Plugin | Source::Remote => {
+            tool_folder(&format!("{source}:{}", place.file().display()))
+        }
+        _ => tool_folder(name.as_str()),
+    })
 }
 
 /// A description on one line, with the server before it if there is one.

@@ -13,6 +13,7 @@ use tokio::runtime::Handle;
 use super::{ExecuteError, Executed, Execution, Firmness, Network, StagedTree, VIEW, Watch};
 use crate::layout::{WRITABLE, Workspace, home, venv};
 use crate::manner::Manner;
+use crate::order::InstalledTools;
 use crate::proxy::{Proxy, ProxyOptions, Refusal};
 use crate::request::Confinement;
 use crate::stage::copy_staged;
@@ -197,13 +198,13 @@ fn policy(level: Level, execution: &Execution, view: &Path) -> Policy {
     for folder in WRITABLE.into_iter().chain([run, home.as_str(), venv.as_str()]) {
         policy = policy.grant(&root.join(folder), &view.join(folder), Access::Write);
     }
-    match &execution.surroundings.tools {
-        // As somebody else, and without mounts, a program could not come there.
-        Some(tools) if level == Level::Full || unprivileged_owner().is_none() => {
-            policy.grant(tools, tools, Access::Read)
+    // As somebody else, and without mounts, a program could not come there.
+    if level == Level::Full || unprivileged_owner().is_none() {
+        for InstalledTools { folder, .. } in &execution.surroundings.tools {
+            policy = policy.grant(folder, folder, Access::Read);
         }
-        _ => policy,
     }
+    policy
 }
 
 /// Puts copies of the staged trees into the workspace, where they are not mounted.

@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 use metier_testkit::server::{Reply, Server};
 use sha2::{Digest, Sha256};
 
-use super::{TOOL, explained, install, use_tool, with_options};
+use super::{TOOL, explained, install, link, use_tool, with_options};
 use crate::tasks::secure::{Certificates, serve};
 
 fn sha256(bytes: &[u8]) -> String {
@@ -52,7 +52,7 @@ fn a_download_is_verified_unpacked_and_runs_in_the_sandbox() {
     assert_eq!(outcome.stdout.lines().last(), Some("ship can be used"));
     assert_eq!(explained(&env)["eligible"], true);
     let used = use_tool(&env);
-    assert_eq!(used.stdout, "tool says hello\n[HOME]/.metier/tools/bin/tool\n", "{used}");
+    assert_eq!(used.stdout, "tool says hello\n[HOME]/.metier/tools/[SHIP]/.bin/tool\n", "{used}");
     let folder = env.home().join(".metier/tools").join(metier_skill::install::tool_folder("ship"));
     assert!(folder.join("runtime/dist/tool").is_file());
     assert_snapshot!(install(&env, &[]), @"
@@ -74,11 +74,11 @@ fn programs_in_the_sandbox_cannot_change_tools() {
         sha256(TOOL.as_bytes())
     ));
     assert_eq!(install(&env, &["--yes"]).code, 0);
-    let tool = fs::canonicalize(env.home().join(".metier/tools/bin/tool")).unwrap();
+    let tool = fs::canonicalize(link(&env, "ship", "tool")).unwrap();
     let attack = format!(
         "t=$(readlink -f $(command -v tool)); echo evil >> $t; rm -f $t; mv $t $t.old; chmod 777 $t; \
          ln -sf /bin/sh {}; touch $(dirname $t)/new",
-        env.home().join(".metier/tools/bin/tool").display()
+        link(&env, "ship", "tool").display()
     );
     let words = ["exec", "ship", "--no-default-sources", "--skills-dir", "skills", "--", &attack];
     assert_ne!(env.run(words).code, 0);
@@ -97,7 +97,7 @@ fn downloaded(reply: Reply, more: &str) -> String {
     ));
     let outcome = install(&env, &["--yes"]);
     assert_eq!(outcome.code, 1, "{outcome}");
-    assert!(!env.home().join(".metier/tools/bin/tool").exists());
+    assert!(!link(&env, "ship", "tool").exists());
     let folder = env.home().join(".metier/tools").join(metier_skill::install::tool_folder("ship"));
     assert_eq!(fs::read_dir(folder).expect("the folder").count(), 0, "nothing is left");
     let error = outcome.stderr.lines().find(|line| line.starts_with("error")).unwrap_or_default();

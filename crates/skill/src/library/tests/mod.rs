@@ -34,6 +34,7 @@ struct World {
     settings: Vec<&'static str>,
     servers: Vec<&'static str>,
     path: Vec<PathBuf>,
+    tools: Option<PathBuf>,
     unseen: Vec<PathBuf>,
     trust: TrustStore,
     trust_all: bool,
@@ -54,6 +55,7 @@ impl World {
             settings: Vec::new(),
             servers: Vec::new(),
             path: Vec::new(),
+            tools: None,
             unseen: Vec::new(),
             trust: TrustStore::default(),
             trust_all: false,
@@ -100,6 +102,7 @@ impl World {
             remote: &remote,
             choices: &self.choices,
             machine: &Machine {
+                tools: self.tools.as_deref(),
                 unseen: &self.unseen,
                 env: &env,
                 config: &config,

@@ -4,6 +4,7 @@ use std::fs;
 
 use super::World;
 use crate::discover::Source;
+use crate::install::tool_folder;
 
 /// One user's skill called `ship` that needs programs; the path has two folders.
 fn ship(requirements: &str) -> World {
@@ -31,6 +32,23 @@ fn all_programs_must_be_on_the_path() {
     assert!(!eligible(&world));
     world.scratch.program("usr/bin/two");
     assert!(eligible(&world));
+}
+
+#[test]
+fn programs_that_were_installed_for_another_skill_do_not_count() {
+    let mut world = ship("{requires: {bins: [one]}}");
+    let tools = world.scratch.folder("tools");
+    world.tools = Some(tools.clone());
+    let install_for = |identity: &str| {
+        world.scratch.program(format!("tools/{}/.bin/one", tool_folder(identity)));
+    };
+    install_for("boat");
+    world.scratch.program("tools/bin/one");
+    assert!(!eligible(&world));
+    install_for("ship");
+    assert!(eligible(&world));
+    let snapshot = world.build();
+    assert_eq!(snapshot.find("ship").unwrap().tool_folder(&tools), tools.join(tool_folder("ship")));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread;
 
 use libtest_mimic::Failed;
-use metier_workspace::RunOutput;
+use metier_workspace::{InstalledTools, RunOutput};
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, Renamed};
@@ -197,7 +197,8 @@ pub(super) fn replace_an_installed_program(bench: &Bench) -> Result<(), Failed> 
     };
     let (own, other) = (tool("demo"), tool("other"));
     let mut with_tools = bench.again();
-    with_tools.settings.tools = Some(bench.path("tools/demo"));
+    let folder = bench.path("tools/demo");
+    with_tools.settings.tools = vec![InstalledTools { programs: folder.join("bin"), folder }];
     let command = format!(
         "for f in {0} {1}; do (echo evil > $f) 2>/dev/null && echo wrote; rm $f 2>/dev/null && echo removed; done; \
          cat {1} 2>/dev/null && echo read; true",

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use metier_skill::header::Requirements;
 use metier_skill::install::{
     Chosen, InstallPlan, Linked, NodeManager, Obstacle, Offer, Situation, choose, offers,
-    tool_folder,
 };
 use metier_skill::library::{Block, Entry, Missing};
 
@@ -186,7 +185,7 @@ fn tell(context: &Context, installed: &[Linked], after: &Entry) {
 impl Context {
     /// The ways to install what a skill needs, as they would be gone on this machine.
     fn offers(&self, entry: &Entry, requirements: &Requirements) -> Result<Vec<Offer>, Failure> {
-        let folder = self.tools().join(tool_folder(&entry.identity()));
+        let folder = entry.tool_folder(&self.tools());
         let Some(folder) = folder.to_str() else {
             return Err(Failure::new("the path of the state directory is not text")
                 .hint("set METIER_HOME to another folder"));

@@ -15,7 +15,7 @@ use metier_net::{Client, ClientOptions, Download, DownloadRequest, NetError};
 use metier_sandbox::{Cancel, Job, Limits, Observer, Outcome, Policy, Program, Stream};
 use metier_skill::header::InstallKind;
 use metier_skill::install::{
-    Chosen, Command, DownloadPlan, InstallPlan, Linked, Offer, link_programs, place, tool_folder,
+    Chosen, Command, DownloadPlan, InstallPlan, Linked, Offer, link_programs, place, tool_links,
 };
 use metier_skill::library::{Entry, Missing};
 
@@ -105,7 +105,7 @@ impl Installer<'_> {
     }
 
     fn folder(&self) -> PathBuf {
-        self.context.tools().join(tool_folder(&self.entry.identity()))
+        self.entry.tool_folder(&self.context.tools())
     }
 
     fn perform(&self, offer: &Offer) -> Result<(), Failure> {
@@ -133,9 +133,7 @@ impl Installer<'_> {
             let wanted = missing.bins.iter().chain(&missing.any_bins);
             names.extend(wanted.filter(|name| folder.join("bin").join(name).exists()).cloned());
         }
-        let bin = self.context.tools().join("bin");
-        make_folder(&bin)?;
-        Ok(link_programs(folder, &names, &bin)?)
+        Ok(link_programs(folder, &names, &tool_links(&self.folder()))?)
     }
 
     fn run(&self, offer: &Offer, command: &Command) -> Result<(), Failure> {

@@ -4,10 +4,11 @@
 //! naming them in `inputs`. Other skills can write to the shared copy of an attached file: only a copy that still
 //! has the digest of what the person attached is brought in.
 
+use std::fs::File;
 use std::io::{self, Read};
 
 use crate::input::{BroughtIn, MAX_BYTES};
-use crate::layout::Workspace;
+use crate::layout::{Workspace, open_regular};
 use crate::path::Inside;
 use crate::record::RecordedFile;
 
@@ -49,7 +50,8 @@ fn copy_verified(
     place: &Inside,
     digest: &str,
 ) -> io::Result<Option<RecordedFile>> {
-    let Ok(source) = shared.open_file(place) else { return Ok(None) };
+    let opened = open_regular(&File::open(shared.root())?, place);
+    let Ok((source, _metadata)) = opened else { return Ok(None) };
     let mut content = Vec::new();
     source.take(MAX_BYTES).read_to_end(&mut content)?;
     if blake3::hash(&content).to_hex().as_str() != digest {

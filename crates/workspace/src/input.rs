@@ -11,8 +11,8 @@ use tokio::io::AsyncWriteExt;
 
 use crate::artifact::{ArtifactError, ArtifactRef, ArtifactStore, Owner};
 use crate::encode::file_name;
-use crate::layout::{INPUTS, Workspace, give_open_to_program, open_beneath};
-use crate::path::{Inside, Meaning, PathError, resolve};
+use crate::layout::{INPUTS, WRITABLE, Workspace, give_open_to_program, open_beneath};
+use crate::path::{Inside, Meaning, PathError, SharedPlace, resolve};
 use crate::record::RecordedFile;
 use crate::request::{InputMode, InputSpec};
 
@@ -200,12 +200,15 @@ impl Intake<'_> {
             return Ok(Source::Artifact(reference));
         }
         if let Some(path) = from.strip_prefix("workspace://") {
-            let place = inside(path)?;
-            let open = self.shared.open(&place, readable()).map_err(fail)?;
+            let place = SharedPlace::resolve(path)
+                .map_err(|source| InputError::Path { from: from.clone(), source })?;
+            let place = place.inside();
+            let open = self.shared.open(place, readable()).map_err(fail)?;
             let target = self.target(input)?;
-            // A run in a workspace of its own does not see that of the session.
-            let sees_shared = self.shared.root() == self.workspace.root();
-            let link = sees_shared.then(|| up_from(&target, place.as_str()));
+            // Programs do not see streams of runs, and a run in a workspace of its own not that of the session.
+            let is_seen =
+                self.shared.root() == self.workspace.root() && WRITABLE.contains(&place.top());
+            let link = is_seen.then(|| up_from(&target, place.as_str()));
             return Ok(Source::Open(open, link));
         }
         if let Some(path) = from.strip_prefix("skill://") {

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clean;
 use crate::encode::file_name;
-use crate::path::Inside;
+use crate::path::{Inside, SharedPlace};
 use crate::spans;
 
 /// Folders of a workspace that every program may write to.
@@ -271,13 +271,13 @@ impl Workspace {
         Ok(file)
     }
 
-    /// Opens a regular file inside. Links are not followed, and nothing outside can be meant.
+    /// Opens a regular file that `workspace://` may name. Links are not followed.
     ///
     /// # Errors
     ///
     /// When it is not there, or not a regular file.
-    pub fn open_file(&self, place: &Inside) -> io::Result<File> {
-        open_regular(&File::open(&self.root)?, place).map(|(file, _)| file)
+    pub fn open_file(&self, place: &SharedPlace) -> io::Result<File> {
+        open_regular(&File::open(&self.root)?, place.inside()).map(|(file, _)| file)
     }
 
     /// Opens something inside, beneath the workspace and through no link.

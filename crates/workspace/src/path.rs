@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::layout::{INPUTS, VENVS};
+use crate::layout::{INPUTS, VENVS, WRITABLE};
+use crate::stream::STREAMS;
 
 /// Longest path that is looked at, in bytes.
 const MAX_BYTES: usize = 4096;
@@ -44,6 +45,11 @@ pub enum PathError {
     /// A link is on the way, or something that is no folder.
     #[error("`{0}` is not a folder of the workspace, or leads through a link")]
     Link(String),
+    /// It is a place of the workspace that calls may not name.
+    #[error(
+        "`{0}` is neither in `work/` or `out/` nor the output of a run; nothing else of the workspace can be named"
+    )]
+    NotShared(String),
     /// Nothing is there.
     #[error("`{0}` is not there")]
     NoFolder(String),
@@ -91,6 +97,44 @@ impl Inside {
 impl fmt::Display for Inside {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() { formatter.write_str(".") } else { formatter.write_str(&self.0) }
+    }
+}
+
+/// A place of a workspace that `workspace://` may name: `work/` and `out/` with all that is in them, and the streams of
+/// runs. Homes, temporary files and records of runs, and metier's own files are none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedPlace(Inside);
+
+impl SharedPlace {
+    /// Resolves what follows `workspace://`.
+    ///
+    /// ```
+    /// use metier_workspace::path::{PathError, SharedPlace};
+    ///
+    /// assert_eq!(SharedPlace::resolve("$OUTPUT_DIR/chart.svg")?.inside().as_str(), "out/chart.svg");
+    /// let record = "runs/1/record.json".to_owned();
+    /// assert_eq!(SharedPlace::resolve(&record), Err(PathError::NotShared(record)));
+    /// # Ok::<(), PathError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`resolve`], and for every other place.
+    pub fn resolve(text: &str) -> Result<Self, PathError> {
+        let root = Inside::default();
+        let place = resolve(text, Meaning { base: &root, run: &root })?;
+        let names: Vec<&str> = place.0.split('/').collect();
+        let is_stream = matches!(names[..], ["runs", _, name] if STREAMS.contains(&name));
+        if is_stream || WRITABLE.contains(&place.top()) {
+            Ok(Self(place))
+        } else {
+            Err(PathError::NotShared(text.to_owned()))
+        }
+    }
+
+    /// The place in the workspace.
+    pub fn inside(&self) -> &Inside {
+        &self.0
     }
 }
 
@@ -204,6 +248,44 @@ mod tests {
         ];
         for (text, place) in places {
             assert_eq!(at(text), place, "{text}");
+        }
+    }
+
+    #[test]
+    fn references_reach_work_out_and_streams_of_runs_alone() {
+        let reached = |text: &str| SharedPlace::resolve(text).map(|it| it.0.0);
+        for (text, place) in [
+            ("work", "work"),
+            ("out/a/b", "out/a/b"),
+            ("$WORK_DIR/a", "work/a"),
+            ("skills/demo/out/a", "out/a"),
+            ("runs/1/stdout", "runs/1/stdout"),
+            ("runs//1/./stderr", "runs/1/stderr"),
+        ] {
+            assert_eq!(reached(text), Ok(place.to_owned()), "{text}");
+        }
+        for text in [
+            "",
+            ".",
+            "$WORKSPACE_DIR",
+            "workx/a",
+            "metadata.json",
+            ".lock",
+            ".homes/demo/.netrc",
+            ".venvs/demo/bin",
+            "skills/demo/.venv/bin",
+            ".private/demo/work/a",
+            "skills/demo/SKILL.md",
+            "$SKILLS_DIR/demo/SKILL.md",
+            "runs",
+            "runs/1",
+            "runs/1/record.json",
+            "runs/1/files/tmp/a",
+            "runs/1/files/stdout",
+            "runs/stdout",
+            "$RUN_DIR/stdout",
+        ] {
+            assert_eq!(reached(text), Err(PathError::NotShared(text.to_owned())), "{text}");
         }
     }
 

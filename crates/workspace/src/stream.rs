@@ -13,6 +13,9 @@ pub const SHOWN: usize = 16 << 10;
 /// What is kept on disk of a stream, in bytes.
 pub const KEPT: u64 = 64 << 20;
 
+/// The files with the streams of a run, in its folder: standard output, then standard error.
+pub(crate) const STREAMS: [&str; 2] = ["stdout", "stderr"];
+
 /// Both streams of a run.
 #[derive(Debug)]
 pub(crate) struct Streams {
@@ -31,8 +34,8 @@ impl Streams {
     /// comes has no file.
     pub(crate) fn in_folder(folder: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        let taken = |name: &str| Taken::to(Some(folder.join(name)));
-        Ok(Self { output: taken("stdout"), error: taken("stderr") })
+        let [output, error] = STREAMS.map(|name| Taken::to(Some(folder.join(name))));
+        Ok(Self { output, error })
     }
 
     /// What of them is nowhere.

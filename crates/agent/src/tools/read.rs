@@ -8,7 +8,7 @@ use metier_skill::library::Place;
 use metier_workspace::artifact::{ArtifactKey, ArtifactName, ArtifactRef, ArtifactStore, Owner};
 use metier_workspace::executor::VIEW;
 use metier_workspace::input::open_below;
-use metier_workspace::path::{Inside, Meaning, resolve};
+use metier_workspace::path::{Inside, Meaning, SharedPlace, resolve};
 use metier_workspace::{SessionKey, Workspace, Workspaces};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -152,21 +152,17 @@ async fn open(name: &str, shelves: Shelves<'_>, at: &Situation<'_>) -> Result<Co
     }
 }
 
-/// The place of a path in a workspace.
-fn place(path: &str) -> Result<Inside, String> {
-    let root = Inside::default();
-    resolve(path, Meaning { base: &root, run: &root }).map_err(|error| error.to_string())
-}
-
 /// The name of a skill and a path in it, if a path of the workspace is of a skill.
 pub(crate) fn in_skills(path: &str) -> Option<String> {
-    place(path).ok()?.as_str().strip_prefix("skills/").map(str::to_owned)
+    let root = Inside::default();
+    let place = resolve(path, Meaning { base: &root, run: &root }).ok()?;
+    place.as_str().strip_prefix("skills/").map(str::to_owned)
 }
 
 /// A file of a workspace that is of no skill.
 pub(crate) fn of_workspace(workspace: &Workspace, path: &str) -> Result<Content, String> {
     let open = |path: &str| {
-        let place = place(path)?;
+        let place = SharedPlace::resolve(path).map_err(|error| error.to_string())?;
         workspace.open_file(&place).map_err(|error| error.to_string())
     };
     let opened = open(path);

@@ -92,6 +92,9 @@ fn wrong_calls() -> Result<(), Failed> {
         ("skill_run", json!({ "skill": "pdf", "command": "true", "outputs": { "globs": "x" } })),
         ("teleport", json!({})),
         ("read_file", json!({ "file_name": "workspace://../../etc/passwd" })),
+        ("read_file", json!({ "file_name": "workspace://metadata.json" })),
+        ("read_file", json!({ "file_name": "/workspace/.homes/pdf/.netrc" })),
+        ("read_file", json!({ "file_name": "runs/1/record.json" })),
     ]) + &text("I give up.");
     let done = bench.say("Try.", &script);
     done.outcome?;

@@ -270,6 +270,13 @@ fn wrong() -> Result<(), Failed> {
         ("artifact_read", json!({ "name": "../x" }), "cannot name an artifact"),
         ("artifact_read", json!({ "name": "artifact://a@1", "version": 2 }), "give one of them"),
         ("artifact_read", json!({ "name": "workspace://../x" }), "cannot be read"),
+        ("artifact_read", json!({ "name": "workspace://metadata.json" }), "neither in `work/`"),
+        ("artifact_read", json!({ "name": "workspace://.homes/pdf/x" }), "neither in `work/`"),
+        (
+            "artifact_read",
+            json!({ "name": "workspace://runs/1/record.json" }),
+            "neither in `work/`",
+        ),
         (
             "artifact_read",
             json!({ "name": "workspace://skills/charts/SKILL.md" }),

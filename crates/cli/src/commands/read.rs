@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use metier_skill::files;
 use metier_workspace::artifact::{ArtifactRef, ArtifactStore};
-use metier_workspace::path::{Inside, Meaning, resolve};
+use metier_workspace::path::SharedPlace;
 use tokio::io::AsyncReadExt;
 
 use super::shown::Shown;
@@ -42,8 +42,7 @@ fn open_inside(arguments: &ReadArgs, context: &Context, path: &str) -> Result<Fi
     let key = context.session(arguments.session.as_deref())?;
     let workspace = context.workspaces()?.workspace(&key);
     let workspace = workspace.map_err(|error| context.state_failure(&error))?;
-    let root = Inside::default();
-    let place = resolve(path, Meaning { base: &root, run: &root })
+    let place = SharedPlace::resolve(path)
         .map_err(|error| Failure::usage(format!("`{path}` cannot be read: {error}")))?;
     workspace.open_file(&place).map_err(|error| {
         let session = &key.session;

@@ -290,6 +290,20 @@ fn nothing_in_use_is_removed() {
     assert_eq!(run(&env, "read workspace://out/a.txt").stdout, "text\n");
 }
 
+#[test]
+fn references_read_work_out_and_streams_of_runs_alone() {
+    let env = with_skill();
+    let outcome = exec(&env, &["--json", "--", "echo said; echo x > $HOME/x"]);
+    let id = json(&outcome)["run"].as_str().expect("an id").to_owned();
+    assert_eq!(run(&env, &format!("read workspace://runs/{id}/stdout")).stdout, "said\n");
+    let record = format!("runs/{id}/record.json");
+    for place in [&record, "metadata.json", ".homes/demo-skill/x", "skills/demo-skill/SKILL.md"] {
+        let outcome = run(&env, &format!("read workspace://{place}"));
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{outcome}");
+        assert!(outcome.stderr.contains("neither in `work/` or `out/` nor"), "{outcome}");
+    }
+}
+
 /// Root of a container may not mount, and its home is closed to the user that programs run as.
 #[test]
 fn commands_of_root_in_a_container_run_as_nobody() {

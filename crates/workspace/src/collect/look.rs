@@ -53,6 +53,7 @@ impl Walker<'_> {
             let inside = place.join(&name);
             let matches = self.patterns.is_match(&inside);
             match kind {
+                FileType::Directory if !self.patterns.reaches(&inside) => {}
                 FileType::Directory if !self.patterns.can_match_below(&inside) => {}
                 FileType::Directory if depth >= MAX_DEPTH => {
                     self.warn(format!("`{inside}` is too deep and was not looked at"));
@@ -84,7 +85,7 @@ impl Walker<'_> {
                 self.warn(format!("a file in `{place}` has a name that is not UTF-8"));
                 continue;
             };
-            if matches!(name, "." | "..") || (place.as_str().is_empty() && is_ours(name)) {
+            if matches!(name, "." | "..") {
                 continue;
             }
             self.entries += 1;
@@ -106,11 +107,6 @@ fn kind_of(folder: &OwnedFd, name: &str, said: FileType) -> FileType {
     }
     let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
     stat.map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode))
-}
-
-/// Names at the top of a workspace that are metier's own.
-fn is_ours(name: &str) -> bool {
-    name.starts_with('.') || name == "metadata.json"
 }
 
 #[cfg(test)]

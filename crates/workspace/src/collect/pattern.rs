@@ -22,6 +22,9 @@ pub enum PatternError {
     },
 }
 
+/// Signs of patterns that do not stand for themselves.
+const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
+
 /// Patterns of files in a workspace.
 #[derive(Debug)]
 pub(crate) struct Patterns {
@@ -29,18 +32,25 @@ pub(crate) struct Patterns {
     folders: Vec<Inside>,
     /// How many names a match can have at most, joined by slashes.
     most_names: usize,
+    /// Folders outside of which nothing is found: those that the run writes to.
+    reach: [Inside; 3],
 }
 
 impl Patterns {
     /// Reads patterns: `*`, `?`, `[…]`, `{a,b}` within a name, `**` for folders; relative to the
-    /// workspace or to one of its variables.
+    /// workspace or to one of its variables. They find files in `work/`, `out/` and the folder of the run alone.
     pub(crate) fn parse(patterns: &[String], run: &Inside) -> Result<Self, PatternError> {
         let root = Inside::default();
+        let reach = [Inside::known("work"), Inside::known("out"), run.clone()];
         let mut set = GlobSetBuilder::new();
         let mut folders = Vec::new();
         let mut most_names = 0;
         for pattern in patterns {
             let place = resolve(pattern, Meaning { base: &root, run })?;
+            let start = literal_start(&place);
+            if !start.as_str().is_empty() && !reach.iter().any(|it| is_at_or_below(&start, it)) {
+                return Err(PathError::NotShared(pattern.clone()).into());
+            }
             let refuse = |why: String| PatternError::Pattern { pattern: pattern.clone(), why };
             let glob = GlobBuilder::new(place.as_str())
                 .literal_separator(true)
@@ -60,7 +70,7 @@ impl Patterns {
         // A folder inside another one is looked at with it.
         let all = folders.clone();
         folders.retain(|it| !all.iter().any(|other| other != it && is_below(it, other)));
-        Ok(Self { set, folders, most_names })
+        Ok(Self { set, folders, most_names, reach })
     }
 
     /// The folders in which matches can be; none is inside another.
@@ -75,13 +85,22 @@ impl Patterns {
 
     /// Whether a place is meant.
     pub(super) fn is_match(&self, place: &Inside) -> bool {
-        self.set.is_match(place.as_str())
+        self.set.is_match(place.as_str()) && self.reach.iter().any(|it| is_below(place, it))
+    }
+
+    /// Whether a folder is one in which something may be found, or is on the way to one.
+    pub(super) fn reaches(&self, folder: &Inside) -> bool {
+        self.reach.iter().any(|it| is_at_or_below(folder, it) || is_below(it, folder))
     }
 }
 
 fn is_below(inner: &Inside, outer: &Inside) -> bool {
     let rest = inner.as_str().strip_prefix(outer.as_str());
     outer.as_str().is_empty() || rest.is_some_and(|rest| rest.starts_with('/'))
+}
+
+fn is_at_or_below(inner: &Inside, outer: &Inside) -> bool {
+    inner == outer || is_below(inner, outer)
 }
 
 /// How many names a match of a pattern can have.
@@ -92,10 +111,16 @@ fn names_of(pattern: &Inside) -> usize {
     if any { usize::MAX } else { text.split('/').count() }
 }
 
+/// The part of a pattern before its first special sign, up to a slash; all of it if there is none.
+fn literal_start(pattern: &Inside) -> Inside {
+    let is_literal = !pattern.as_str().contains(SPECIAL);
+    if is_literal { pattern.clone() } else { literal_folder(pattern) }
+}
+
 /// The part of a pattern before its first special sign, up to a slash.
 fn literal_folder(pattern: &Inside) -> Inside {
     let text = pattern.as_str();
-    let special = text.find(['*', '?', '[', '{', '\\']).unwrap_or(text.len());
+    let special = text.find(SPECIAL).unwrap_or(text.len());
     let end = text[..special].rfind('/').unwrap_or_default();
     Inside::known(&text[..end])
 }

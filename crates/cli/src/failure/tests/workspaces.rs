@@ -87,6 +87,7 @@ fn requests(sheet: &mut Sheet) {
         PathError::Variable("$HOME/x".into()),
         PathError::Control("a\u{7}".into()),
         PathError::Link("work/link".into()),
+        PathError::NotShared("runs/1/record.json".into()),
         PathError::NoFolder("work/none".into()),
         PathError::TooLong,
     ];

@@ -8,6 +8,7 @@ mod bombs;
 mod links;
 mod page;
 mod reach;
+mod references;
 mod requests;
 mod skills;
 mod text;
@@ -99,6 +100,21 @@ const TABLE: &[Attack] = &[
         "workspace_reference_outside",
         "`workspace://` that leaves",
         requests::workspace_reference_outside,
+    ),
+    Attack::new(
+        "workspace_reference_to_a_skills_own",
+        "`workspace://` to homes, `.venv`, temporary files and private workspaces of skills",
+        references::workspace_reference_to_a_skills_own,
+    ),
+    Attack::new(
+        "workspace_reference_to_records",
+        "`workspace://` to records of runs, metadata and staged skills",
+        references::workspace_reference_to_records,
+    ),
+    Attack::new(
+        "pattern_for_files_of_others",
+        "globs for homes, records, streams and temporary files of other skills and runs",
+        references::pattern_for_files_of_others,
     ),
     Attack::new(
         "skill_reference_outside",

@@ -118,7 +118,7 @@ fn with_outside(bench: &Bench) -> Result<Bench, Failed> {
 }
 
 /// Makes sure that nothing comes in from any of these.
-fn all_are_refused<T: AsRef<str>>(bench: &Bench, sources: &[T]) {
+pub(super) fn all_are_refused<T: AsRef<str>>(bench: &Bench, sources: &[T]) {
     for from in sources.iter().map(T::as_ref) {
         for mode in ["copy", "link"] {
             let inputs = json!([{"from": from, "to": "work/inputs/x", "mode": mode}]);

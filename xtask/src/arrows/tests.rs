@@ -56,7 +56,7 @@ fn the_agent_may_use_sandbox_and_net_directly() {
 fn an_arrow_may_not_skip_a_floor() {
     insta::assert_snapshot!(
         judged("metier-serve -> metier-approval"),
-        @"`metier-serve` may not have `metier-approval` as a dependency: `serve` uses only `agent`, `model`, `workspace`, `skill`, `session`, `sandbox`, `net`"
+        @"`metier-serve` may not have `metier-approval` as a dependency: `serve` uses only `agent`, `model`, `workspace`, `skill`, `session`, `sandbox`, `net`, `secrets`"
     );
 }
 
@@ -64,7 +64,7 @@ fn an_arrow_may_not_skip_a_floor() {
 fn an_arrow_may_not_point_up() {
     insta::assert_snapshot!(
         judged("metier-agent -> metier"),
-        @"`metier-agent` may not have `metier` as a dependency: `agent` uses only `model`, `workspace`, `skill`, `approval`, `session`, `sandbox`, `net`"
+        @"`metier-agent` may not have `metier` as a dependency: `agent` uses only `model`, `workspace`, `skill`, `approval`, `session`, `sandbox`, `net`, `secrets`"
     );
 }
 

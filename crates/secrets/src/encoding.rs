@@ -1,0 +1,245 @@
+//! One reading of a stream: its bytes with the escapes of one encoding decoded, and where forms are in it.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use crate::automaton::{FormAutomaton, ROOT};
+use crate::forms::{is_skipped, unit_bytes};
+
+/// Most skipped bytes and escapes between two bytes of a form, beside those that the value itself has: a line break
+/// and the indentation of the next line, or the colours around a character. What is held back of a stream depends on it.
+pub(crate) const MAX_GAP: usize = 16;
+/// Longest escape that is decoded, in bytes: a control sequence of a terminal with a few parameters.
+const MAX_ESCAPE: usize = 24;
+
+/// How many encodings have escapes.
+pub(crate) const ESCAPED: usize = 5;
+
+/// How a program may have written a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// As it is.
+    Plain,
+    /// With `%2B`.
+    Percent,
+    /// The same, with `+` for blanks.
+    Form,
+    /// With `\n`, `\u002b` and `\x2b`.
+    Json,
+    /// The same inside other JSON, where backslashes are escaped again.
+    NestedJson,
+    /// With control sequences of a terminal.
+    Terminal,
+}
+
+impl Encoding {
+    /// The encodings that have escapes.
+    pub(crate) const ESCAPED: [Self; ESCAPED] =
+        [Self::Percent, Self::Form, Self::Json, Self::NestedJson, Self::Terminal];
+
+    /// Whether a byte means something else than itself.
+    pub(crate) fn is_special(self, byte: u8) -> bool {
+        match self {
+            Self::Plain => false,
+            Self::Percent => byte == b'%',
+            Self::Form => byte == b'%' || byte == b'+',
+            Self::Json | Self::NestedJson => byte == b'\\',
+            Self::Terminal => byte == 0x1b,
+        }
+    }
+
+    fn decode(self, escape: &[u8]) -> Decoded {
+        match self {
+            Self::Plain => Decoded::Literal,
+            Self::Percent => percent(escape),
+            Self::Form => {
+                if escape == b"+" {
+                    Decoded::Gap
+                } else {
+                    percent(escape)
+                }
+            }
+            Self::NestedJson if escape == br"\\" => Decoded::Again,
+            Self::Json | Self::NestedJson => json(escape),
+            Self::Terminal => terminal(escape),
+        }
+    }
+}
+
+/// The meaning of the beginning of an escape.
+enum Decoded {
+    /// It goes on.
+    Unfinished,
+    /// A unit of UTF-16, or a byte.
+    Unit(u16),
+    Byte(u8),
+    /// Nothing that is part of a value.
+    Gap,
+    /// Nothing, and the last byte begins an escape.
+    Again,
+    /// No escape: each byte stands for itself.
+    Literal,
+}
+
+fn percent(escape: &[u8]) -> Decoded {
+    match number(&escape[1..], 2) {
+        Some(Some(byte)) => Decoded::Byte(byte as u8),
+        Some(None) => Decoded::Unfinished,
+        None => Decoded::Literal,
+    }
+}
+
+fn json(escape: &[u8]) -> Decoded {
+    let Some(kind) = escape.get(1) else { return Decoded::Unfinished };
+    let length = match kind {
+        b'"' | b'\\' | b'/' | b'\'' => return Decoded::Byte(*kind),
+        b'b' | b'f' | b'n' | b'r' | b't' => return Decoded::Gap,
+        b'u' => 4,
+        b'x' => 2,
+        _ => return Decoded::Literal,
+    };
+    match number(&escape[2..], length) {
+        Some(Some(unit)) if length == 2 => Decoded::Byte(unit as u8),
+        Some(Some(unit)) => Decoded::Unit(unit),
+        Some(None) => Decoded::Unfinished,
+        None => Decoded::Literal,
+    }
+}
+
+fn terminal(escape: &[u8]) -> Decoded {
+    match escape {
+        [_] | [_, b'[' | b'(' | b']'] => Decoded::Unfinished,
+        [_, b']', .., 0x07] | [_, b']', .., 0x1b, b'\\'] => Decoded::Gap,
+        [_, b']', ..] if escape.len() < MAX_ESCAPE => Decoded::Unfinished,
+        [_, b'(', _] => Decoded::Gap,
+        [_, b'[', .., 0x40..=0x7e] => Decoded::Gap,
+        [_, b'[', .., 0x20..=0x3f] if escape.len() < MAX_ESCAPE => Decoded::Unfinished,
+        _ => Decoded::Literal,
+    }
+}
+
+/// Reads so many hexadecimal digits: nothing if these are none, and no number if there are too few yet.
+fn number(digits: &[u8], length: usize) -> Option<Option<u16>> {
+    let mut number = 0;
+    for digit in digits {
+        number = number << 4 | char::from(*digit).to_digit(16)? as u16;
+    }
+    Some((digits.len() == length).then_some(number))
+}
+
+/// One reading of a stream.
+#[derive(Clone, Debug)]
+pub(crate) struct Reading {
+    encoding: Encoding,
+    state: u32,
+    /// Where the bytes are in the stream that may be the beginning of a form.
+    starts: VecDeque<u64>,
+    gap: usize,
+    escape: [u8; MAX_ESCAPE],
+    escaped: usize,
+}
+
+/// What a reading needs to take a byte.
+pub(crate) struct Search<'a> {
+    pub(crate) automaton: &'a FormAutomaton,
+    /// Most bytes that are skipped between two bytes of a form.
+    pub(crate) max_gap: usize,
+    /// Where forms were found.
+    pub(crate) found: &'a mut Vec<Range<u64>>,
+}
+
+impl Reading {
+    pub(crate) fn new() -> Self {
+        let (starts, escape) = (VecDeque::new(), [0; MAX_ESCAPE]);
+        Self { encoding: Encoding::Plain, state: ROOT, starts, gap: 0, escape, escaped: 0 }
+    }
+
+    /// Returns the same reading, from here on with the escapes of an encoding.
+    pub(crate) fn with(&self, encoding: Encoding) -> Self {
+        Self { encoding, ..self.clone() }
+    }
+
+    /// Whether nothing has begun that could become a form.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.state == ROOT && self.escaped == 0
+    }
+
+    /// Whether both readings find the same from here on, as far as there are no further escapes.
+    pub(crate) fn agrees_with(&self, other: &Self) -> bool {
+        self.escaped == 0
+            && self.state == other.state
+            && self.gap == other.gap
+            && self.starts == other.starts
+    }
+
+    /// The first byte that may belong to a form that has not ended, in a stream of which so many bytes were read.
+    pub(crate) fn undecided(&self, read: u64) -> Option<u64> {
+        let escape = (self.escaped > 0).then(|| read - self.escaped as u64);
+        self.starts.front().copied().or(escape)
+    }
+
+    /// Takes the byte at a place of the stream.
+    pub(crate) fn take(&mut self, byte: u8, at: u64, search: &mut Search<'_>) {
+        if self.escaped == 0 && !self.encoding.is_special(byte) {
+            return self.put(byte, at..at + 1, search);
+        }
+        self.escape[self.escaped] = byte;
+        self.escaped += 1;
+        let range = at + 1 - self.escaped as u64..at + 1;
+        match self.encoding.decode(&self.escape[..self.escaped]) {
+            Decoded::Unfinished => return,
+            Decoded::Literal => return self.spell_out(at + 1, search),
+            Decoded::Again => {
+                self.skip(search);
+                self.escaped = 1;
+                return;
+            }
+            Decoded::Gap => self.skip(search),
+            Decoded::Byte(byte) => self.put(byte, range, search),
+            Decoded::Unit(unit) => {
+                unit_bytes(unit).for_each(|byte| self.put(byte, range.clone(), search));
+            }
+        }
+        self.escaped = 0;
+    }
+
+    /// Takes the stream's end: an escape that has begun will not go on.
+    pub(crate) fn end(&mut self, read: u64, search: &mut Search<'_>) {
+        while self.escaped > 0 {
+            self.spell_out(read, search);
+        }
+    }
+
+    /// Takes the first byte of what was no escape as itself, and then the others.
+    fn spell_out(&mut self, end: u64, search: &mut Search<'_>) {
+        let (bytes, length) = (self.escape, std::mem::take(&mut self.escaped));
+        let first = end - length as u64;
+        self.put(bytes[0], first..first + 1, search);
+        for (at, byte) in (first + 1..).zip(&bytes[1..length]) {
+            self.take(*byte, at, search);
+        }
+    }
+
+    fn skip(&mut self, search: &Search<'_>) {
+        self.gap += 1;
+        if self.gap > search.max_gap {
+            self.state = ROOT;
+            self.starts.clear();
+        }
+    }
+
+    fn put(&mut self, byte: u8, range: Range<u64>, search: &mut Search<'_>) {
+        if is_skipped(byte) {
+            return self.skip(search);
+        }
+        self.gap = 0;
+        self.state = search.automaton.next(self.state, byte);
+        self.starts.push_back(range.start);
+        let excess = self.starts.len() - search.automaton.depth(self.state);
+        self.starts.drain(..excess);
+        let matched = search.automaton.matched(self.state);
+        if matched > 0 {
+            search.found.push(self.starts[self.starts.len() - matched]..range.end);
+        }
+    }
+}

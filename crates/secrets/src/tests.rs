@@ -1,0 +1,230 @@
+//! Rules of masking, by example and for arbitrary values, texts and cuts.
+
+use std::io::Read;
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::{MAX_SECRET_BYTES, MAX_SECRETS, MAX_TOTAL_BYTES, Redactor, RedactorError};
+
+const KEY: &str = "s3cr3t/\"k+y\\ é1";
+
+fn redactor(values: &[&str]) -> Redactor {
+    Redactor::new(values).unwrap()
+}
+
+/// The result of a stream that comes in pieces of these lengths, again and again.
+fn in_pieces(redactor: &Redactor, bytes: &[u8], lengths: &[usize]) -> Vec<u8> {
+    let (mut stream, mut result, mut rest) = (redactor.stream(), Vec::new(), bytes);
+    for length in lengths.iter().cycle() {
+        if rest.is_empty() {
+            break;
+        }
+        let (piece, others) = rest.split_at(rest.len().min(*length));
+        result.extend_from_slice(&stream.push(piece));
+        rest = others;
+    }
+    result.extend_from_slice(&stream.finish());
+    result
+}
+
+/// Asserts that a text is masked, whole and byte by byte.
+#[track_caller]
+fn assert_masked(redactor: &Redactor, text: &str, expected: &str) {
+    assert_eq!(redactor.redact(text), expected);
+    let bytes = in_pieces(redactor, text.as_bytes(), &[1]);
+    assert_eq!(String::from_utf8_lossy(&bytes), expected);
+}
+
+#[test]
+fn a_value_is_masked_as_it_is_and_twice_in_a_row_once() {
+    let redactor = redactor(&[KEY]);
+    assert_masked(&redactor, &format!("a {KEY} b"), "a **** b");
+    assert_masked(&redactor, &format!("{KEY}{KEY}"), "****");
+    assert_masked(&redactor, &format!("{KEY}-{KEY}"), "****-****");
+    assert_masked(&redactor, &KEY[..KEY.len() - 1], &KEY[..KEY.len() - 1]);
+}
+
+#[test]
+fn base64_is_masked_at_every_alignment_in_both_alphabets_and_in_lines() {
+    let redactor = redactor(&["key?>~?>~9"]);
+    assert_masked(&redactor, "a2V5Pz5+Pz5+OQ==", "****Q==");
+    assert_masked(&redactor, "a2V5Pz5-Pz5-OQ", "****Q");
+    // `u:` and `me:` come first.
+    assert_masked(&redactor, "Basic dTprZXk/Pn4/Pn45", "Basic dTp****");
+    assert_masked(&redactor, "Basic bWU6a2V5Pz5+Pz5+OQ==", "Basic bWU6****Q==");
+    assert_masked(&redactor, "a2V5P\r\n  z5+Pz\n5+OQ==", "****Q==");
+}
+
+#[test]
+fn percent_encoding_is_masked_however_much_of_it_is_encoded() {
+    let redactor = redactor(&[KEY]);
+    for text in [
+        "s3cr3t%2F%22k%2By%5C%20%C3%A91",
+        "s3cr3t%2f%22k%2by%5c%20%c3%a91",
+        "s3cr3t%2F%22k%2By%5C+%C3%A91",
+        "s3cr3t/%22k+y%5C%20%C3%A91",
+        "%73%33%63%72%33%74%2f%22%6b%2B%79%5c%20%c3%a9%31",
+    ] {
+        assert_masked(&redactor, &format!("?q={text}&x=1"), "?q=****&x=1");
+    }
+    // Base64 in an address.
+    let key = self::redactor(&["key?>~?>~9"]);
+    assert_masked(&key, "?a=dTprZXk%2FPn4%2fPn45", "?a=dTp****");
+}
+
+#[test]
+fn escapes_of_json_are_masked_whichever_are_used() {
+    let redactor = redactor(&[KEY, "p\u{1f511}ssword-1"]);
+    for text in [
+        r#"s3cr3t/\"k+y\\ é1"#,
+        r#"s3cr3t\/\"k+y\\ \u00e91"#,
+        r#"s3cr3t\u002F\u0022k\u002By\u005C\u0020\u00E91"#,
+        r#"\u0073\u0033\u0063\u0072\u0033\u0074\u002f\u0022\u006b\u002b\u0079\u005c\u0020\u00e9\u0031"#,
+        r#"s3cr3t\x2f\"k\x2by\\ é1"#,
+        r#"p\ud83d\udd11ssword-1"#,
+        r#"p\\ud83d\\\udd11ssword-1"#,
+    ] {
+        assert_masked(&redactor, &format!("{{\"k\":\"{text}\"}}"), "{\"k\":\"****\"}");
+    }
+}
+
+#[test]
+fn hexadecimal_line_breaks_and_colours_do_not_hide_a_value() {
+    let redactor = redactor(&["key-of-demo"]);
+    assert_masked(&redactor, "6b65792d6f662d64656d6f", "****");
+    assert_masked(&redactor, " 6B 65 79 2D 6F 66 2D 64\n 65 6D 6F\n", " ****\n");
+    assert_masked(&redactor, "key-of\n-demo", "****");
+    assert_masked(&redactor, "\x1b[1mk\x1b[31;1mey\x1b(B\x1b[m-of-\x1b[0mdemo.", "\x1b[1m****.");
+    assert_masked(&redactor, "key\x1b]0;title\x07-of-\x1b]2;t\x1b\\demo", "****");
+    let far = format!("key-of{}-demo", "\n".repeat(17));
+    assert_masked(&redactor, &far, &far);
+}
+
+#[test]
+fn a_value_that_is_the_beginning_or_a_part_of_another_is_masked_with_it() {
+    let redactor = redactor(&["secret-1", "secret-1-longer", "t-1-long"]);
+    assert_masked(&redactor, "secret-1-longer!", "****!");
+    assert_masked(&redactor, "secret-1-longe!", "****e!");
+    assert_masked(&redactor, "secret-1-lon!", "****-lon!");
+}
+
+#[test]
+fn the_beginning_of_a_value_is_held_back_until_it_is_decided() {
+    let mut stream = redactor(&["secret-1"]).stream();
+    assert_eq!(*stream.push(b"a sec"), *b"a ");
+    assert_eq!(*stream.push(b"ret-"), *b"");
+    assert_eq!(*stream.push(b"2"), *b"secret-2");
+    assert_eq!(*stream.push(b"secret-1"), *b"****");
+    assert_eq!(*stream.push(b" secre"), *b" ");
+    assert_eq!(stream.finish(), b"secre");
+}
+
+#[test]
+fn short_values_are_left_out_and_too_much_is_an_error() {
+    assert!(redactor(&["1234567", " a b c d e f g "]).is_empty());
+    assert!(!redactor(&["12345678"]).is_empty());
+    let many = (0..=MAX_SECRETS).map(|it| format!("number-{it:09}"));
+    assert_eq!(Redactor::new(many).unwrap_err(), RedactorError::TooMany { count: MAX_SECRETS + 1 });
+    let long = "x".repeat(MAX_SECRET_BYTES + 1);
+    assert_eq!(
+        Redactor::new([long]).unwrap_err(),
+        RedactorError::TooLong { bytes: MAX_SECRET_BYTES + 1 }
+    );
+    let much = ["a", "b", "c", "d", "e"].map(|it| it.repeat(MAX_SECRET_BYTES));
+    assert_eq!(
+        Redactor::new(much).unwrap_err(),
+        RedactorError::TooMuch { bytes: MAX_TOTAL_BYTES + MAX_SECRET_BYTES }
+    );
+}
+
+#[test]
+fn json_is_masked_in_texts_names_and_numbers() {
+    let value = json!({ "secret-1": ["a secret-1", 12_345_678, 123, true, null] });
+    let masked = redactor(&["secret-1", "12345678"]).redact_json(value);
+    assert_eq!(masked, json!({ "****": ["a ****", "****", 123, true, null] }));
+}
+
+#[test]
+fn the_end_of_a_beginning_is_left_out_if_a_value_may_have_begun() {
+    let redactor = redactor(&["secret-1"]);
+    assert_eq!(redactor.redact_beginning("secret-1 and secret-"), "**** and ");
+    assert_eq!(redactor.redact_beginning("secret-1 and secret-2"), "**** and secret-2");
+}
+
+#[test]
+fn a_reader_gives_what_a_stream_does() {
+    let text = "secret-1 and secret-2, ".repeat(3000);
+    let redactor = redactor(&["secret-1"]);
+    let mut read = String::new();
+    redactor.reader(text.as_bytes()).read_to_string(&mut read).unwrap();
+    assert_eq!(read, text.replace("secret-1", "****"));
+}
+
+#[test]
+fn nothing_of_a_value_is_in_what_is_printed_for_debugging() {
+    let redactor = redactor(&["secret-1"]);
+    let mut stream = redactor.stream();
+    stream.push(b"secre");
+    assert_eq!(format!("{redactor:?} {stream:?}"), "**** ****");
+}
+
+/// Writes a value in one of the ways that must be recognised.
+fn written(value: &str, way: u8) -> String {
+    let bytes = value.as_bytes();
+    match way {
+        0 => value.to_owned(),
+        1 => bytes.iter().map(|byte| format!("%{byte:02X}")).collect(),
+        2 => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        3 => value.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect(),
+        4 => value.chars().map(|it| format!("{it}\n")).collect(),
+        way => {
+            let form = crate::forms::forms(value).into_iter().cycle().nth(usize::from(way));
+            String::from_utf8(form.unwrap()).unwrap_or_else(|_| value.to_owned())
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_result_does_not_depend_on_the_cuts_and_has_no_form_of_a_value(
+        values in prop::collection::vec("[a-c+/% \\\\é\u{1f511}]{8,12}", 1..4),
+        parts in prop::collection::vec(("[a-c+/%\\\\ \n\u{1b}\\[m0-9u]{0,12}", any::<prop::sample::Index>(), 0u8..12), 0..6),
+        lengths in prop::collection::vec(1usize..9, 1..6),
+    ) {
+        let redactor = Redactor::new(&values).unwrap();
+        let part = |(text, at, way): &(String, prop::sample::Index, u8)| {
+            format!("{text}{}", written(at.get(&values[..]).as_str(), *way))
+        };
+        let text: String = parts.iter().map(part).collect();
+        let whole = redactor.redact(&text);
+        let pieces = in_pieces(&redactor, text.as_bytes(), &lengths);
+        prop_assert_eq!(whole.as_bytes(), &pieces[..]);
+        for value in values.iter().filter(|value| !Redactor::is_too_short(value)) {
+            for way in 0..12 {
+                prop_assert!(!whole.contains(&written(value, way)), "{:?} in {:?}", value, whole);
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_without_a_value_are_unchanged(
+        bytes in prop::collection::vec(any::<u8>(), 0..200),
+        lengths in prop::collection::vec(1usize..9, 1..6),
+    ) {
+        let redactor = Redactor::new(["a-value-that-is-not-there", "\\%41+\u{1b}[0m----"]).unwrap();
+        prop_assert_eq!(&*redactor.redact_bytes(&bytes), &bytes[..]);
+        prop_assert_eq!(in_pieces(&redactor, &bytes, &lengths), bytes);
+    }
+
+    #[test]
+    fn what_is_held_back_is_bounded(text in "[ab\\\\u061%\n ]{0,4000}") {
+        let redactor = Redactor::new(["abababababab"]).unwrap();
+        let (mut stream, mut given) = (redactor.stream(), 0);
+        for byte in text.bytes() {
+            given += stream.push(&[byte]).len();
+        }
+        let held = stream.finish().len();
+        prop_assert!(held <= 24 * 6 * 17, "{} of {}", held, held + given);
+    }
+}

@@ -15,8 +15,8 @@ use metier_workspace::artifact::MemoryStore;
 use metier_workspace::executor::{Firmness, LocalExecutor};
 use metier_workspace::request::OutputSpec;
 use metier_workspace::{
-    Manner, RunOrder, RunOutput, RunRequest, RunSettings, Runner, SessionKey, Tree, TreeEntry,
-    TreeKind, Workspaces,
+    Manner, Redactor, RunOrder, RunOutput, RunRequest, RunSettings, Runner, SessionKey, Tree,
+    TreeEntry, TreeKind, Workspaces,
 };
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -42,6 +42,9 @@ const FILES: usize = 1_000;
 /// Bytes that are printed to see what memory that takes.
 const FLOOD: &str = "head -c 1000000000 /dev/zero";
 
+/// Prints 100 MB of text.
+const TEXT: &str = "yes 'GET /api/v1/users?page=7&sort=name%20desc 200 \"ok\" in 12 ms {\"a\":1}' | head -c 100000000";
+
 /// Measures and prints.
 pub(crate) fn run(arguments: &RunArgs) -> Result<()> {
     let rounds = if arguments.quick { 9 } else { 41 };
@@ -50,6 +53,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<()> {
     overhead(metier, rounds)?;
     staging(rounds.min(9))?;
     collecting(rounds.min(9))?;
+    masking(rounds.min(9))?;
     flood(metier)
 }
 
@@ -78,7 +82,12 @@ impl Place {
         let workspaces = Workspaces::open(&state.join("workspaces"), &state.join("content"))?;
         let artifacts = Arc::new(MemoryStore::new());
         Ok(Self {
-            runner: Runner { workspaces, artifacts, executor: executor.into() },
+            runner: Runner {
+                workspaces,
+                artifacts,
+                executor: executor.into(),
+                redactor: Redactor::default(),
+            },
             runtime: tokio::runtime::Builder::new_current_thread().enable_all().build()?,
             tree: Tree { name: "bench".into(), folder, digest: "0".repeat(64), entries },
             root,
@@ -248,6 +257,30 @@ fn collecting(rounds: usize) -> Result<()> {
         shown(alone.over(reading)),
     ]);
     print("Collecting 1 000 files of 2 kB", &table);
+    Ok(())
+}
+
+/// What masking keys adds to a run that prints much.
+fn masking(rounds: usize) -> Result<()> {
+    let keys = |count: usize| (0..count).map(|it| format!("sk-{it:04}-aB3dE5gH7jK9mN1pQ3sT5vW7"));
+    let mut places = Vec::new();
+    for count in [0, 1, 20] {
+        let mut place = Place::new(SANDBOX, 1)?;
+        place.runner.redactor = Redactor::new(keys(count))?;
+        places.push((count, place, Vec::new()));
+    }
+    for _ in 0..rounds {
+        for (_, place, times) in &mut places {
+            times.push(timed(|| place.sh(TEXT).map(|_| ()))?);
+        }
+    }
+    let mut table = Table::new(&["keys", "ms, median (minimum)", "÷ without keys"]);
+    let floor = Spread::of(places[0].2.clone());
+    for (count, _, times) in places {
+        let spread = Spread::of(times);
+        table.row(vec![count.to_string(), shown(spread), shown(spread.over(floor))]);
+    }
+    print("A run that prints 100 MB of text", &table);
     Ok(())
 }
 

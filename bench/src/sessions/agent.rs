@@ -25,6 +25,7 @@ pub(crate) fn agent(folder: &Path, store: Arc<dyn SessionStore>) -> Result<Agent
     let workspaces = Workspaces::open(&folder.join("workspaces"), &folder.join("content"))?;
     let firmness = Firmness::Confined;
     let runner = Runner {
+        redactor: metier_workspace::Redactor::default(),
         workspaces,
         artifacts: Arc::new(MemoryStore::new()),
         executor: LocalExecutor::Sandbox(firmness).into(),

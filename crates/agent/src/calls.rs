@@ -24,6 +24,7 @@ use crate::fetched::Fetched;
 use crate::foreign::{self, ForeignGate, ForeignPermit, ForeignWanted, PinnedTool};
 use crate::host::{Admission, Gate, Permit};
 use crate::prompt;
+use crate::redaction;
 use crate::spans;
 use crate::stop::Stop;
 use crate::thread::Thread;
@@ -271,7 +272,10 @@ impl<'a> Round<'a> {
     /// Calls a tool of another server.
     async fn call_out(&self, call: &Call, permit: &ForeignPermit, span: Span) -> Answer {
         let answer = match self.foreign_gate() {
-            Some(gate) => gate.call(permit, self.live(call)).instrument(span.clone()).await,
+            Some(gate) => {
+                let live = redaction::live(&self.agent.runner.redactor, self.live(call));
+                gate.call(permit, live).instrument(span.clone()).await
+            }
             None => Answer::error(unused(&permit.wanted.tool)),
         };
         spans::answered(&span, &answer);
@@ -401,6 +405,7 @@ impl<'a> Round<'a> {
             workspaces: &runner.workspaces,
             key: &self.runs.key,
             artifacts: &*runner.artifacts,
+            redactor: &self.agent.runner.redactor,
             host: self.agent.on_host(),
         }
     }

@@ -79,6 +79,7 @@ pub mod library;
 pub mod measure;
 pub mod offline;
 pub mod prompt;
+mod redaction;
 pub mod runner;
 pub mod shelf;
 pub mod shown;

@@ -20,6 +20,7 @@ use crate::draft::Draft;
 use crate::fetched::Fetched;
 use crate::foreign;
 use crate::prompt;
+use crate::redaction;
 use crate::shelf::Shelf;
 use crate::shown::Window;
 use crate::spans;
@@ -156,7 +157,8 @@ impl Agent {
             // What was stopped may lack something, and the session begins with its next turn.
             if stop.is_stopped() { Err(opening) } else { Ok(opening) }
         };
-        Ok(Thread::open(Arc::clone(&self.sessions), key, opening, watcher).await?)
+        let (sessions, redactor) = (Arc::clone(&self.sessions), self.runner.redactor.clone());
+        Ok(Thread::open(sessions, key, opening, watcher, redactor).await?)
     }
 
     /// What a new session begins with; without tools of other servers if it is stopped before they are known.
@@ -304,14 +306,26 @@ impl Agent {
     ) -> Result<Option<Reply>, AgentError> {
         thread.tell(&Progress::Asking);
         let span = spans::chat(self, &thread.at.key);
+        let redactor = &self.runner.redactor;
+        let request = redaction::request(redactor, request);
         let exchange = async {
-            let mut replies = self.model.stream(request).await?;
+            let mut replies = self.model.stream(&request).await?;
+            let (mut text, mut reasoning) = (redactor.stream(), redactor.stream());
             while let Some(event) = replies.next().await {
                 match event? {
-                    ReplyEvent::Text(text) => thread.tell(&Progress::Text(&text)),
-                    ReplyEvent::Reasoning(text) => thread.tell(&Progress::Reasoning(&text)),
-                    ReplyEvent::Retrying { cause, .. } => thread.tell(&Progress::Retrying(&cause)),
-                    ReplyEvent::Done(reply) => return Ok(Some(reply)),
+                    ReplyEvent::Text(more) => thread.tell_text(&text.push_text(&more)),
+                    ReplyEvent::Reasoning(more) => {
+                        thread.tell_reasoning(&reasoning.push_text(&more));
+                    }
+                    ReplyEvent::Retrying { cause, .. } => {
+                        (text, reasoning) = (redactor.stream(), redactor.stream());
+                        thread.tell(&Progress::Retrying(&redactor.redact(&cause)));
+                    }
+                    ReplyEvent::Done(reply) => {
+                        thread.tell_reasoning(&reasoning.finish_text());
+                        thread.tell_text(&text.finish_text());
+                        return Ok(Some(reply));
+                    }
                     _ => {}
                 }
             }

@@ -78,7 +78,8 @@ impl Context {
                 None
             }
         };
-        let runner = Runner { workspaces, artifacts: Arc::new(self.artifacts()?), executor };
+        let (artifacts, redactor) = (Arc::new(self.artifacts()?), self.redactor.clone());
+        let runner = Runner { workspaces, artifacts, executor, redactor };
         let name = wanted.sources.agent.clone();
         let agent = Agent::new(model, skills, sessions, runner);
         Ok(Agent { name, host, foreign, settings, ..agent })

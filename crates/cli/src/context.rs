@@ -14,14 +14,15 @@ use metier_skill::library::{
 };
 use metier_skill::problem::Problem;
 use metier_skill::search::edit_distance;
-use metier_workspace::Tree;
 use metier_workspace::environment::SYSTEM_PATH;
+use metier_workspace::{Redactor, Tree};
 
 use crate::archives::Reach;
 use crate::args::SourceArgs;
 use crate::bundled::BUNDLED;
 use crate::environment::Environment;
 use crate::failure::Failure;
+use crate::masking;
 use crate::output::{Output, style};
 use crate::remote::{self, Offers, Servers};
 use crate::roots::{self, Project, Roots};
@@ -49,6 +50,8 @@ pub(crate) struct Context {
     pub servers: Servers,
     /// How the skills of projects were when this run first looked, which counts with `--trust-project`.
     first_look: FirstLook,
+    /// Masks the values of all configured keys.
+    pub redactor: Redactor,
 }
 
 impl Context {
@@ -64,8 +67,9 @@ impl Context {
         }
         let project = Project::of(&environment.folder);
         let settings = settings::load(&environment, &project.configured_folders(&environment))?;
+        let redactor = masking::begin(&settings, &environment)?;
         let (servers, first_look) = (Servers::default(), FirstLook::default());
-        Ok(Self { environment, settings, output, servers, first_look })
+        Ok(Self { environment, settings, output, servers, first_look, redactor })
     }
 
     /// Where things that save time are kept.

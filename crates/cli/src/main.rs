@@ -13,6 +13,7 @@ mod failure;
 mod grants;
 mod interrupt;
 mod library;
+mod masking;
 mod mcp;
 mod models;
 mod output;

@@ -82,6 +82,7 @@ impl Context {
             workspaces: self.workspaces()?,
             artifacts: Arc::new(self.artifacts()?),
             executor: self.executor(named)?,
+            redactor: self.redactor.clone(),
         })
     }
 

@@ -9,6 +9,7 @@ use tracing::{Span, info_span};
 use crate::args::Command;
 use crate::environment::Environment;
 use crate::failure::Failure;
+use crate::masking;
 use crate::output::{Output, style};
 
 /// What a command is called in its span; `None` if it has none. A chat has none because its turns are
@@ -104,7 +105,7 @@ fn start(environment: &Environment, output: Output) -> Option<Telemetry> {
     if parent.is_some_and(|parent| !parent.is_sampled()) {
         return None;
     }
-    let started = metier_telemetry::start(settings, parent);
+    let started = metier_telemetry::start(settings, parent, masking::of_process());
     let told = |error: &dyn Error| output.note(style::WARN, "warning: ", &unsent(error));
     started.inspect_err(|error| told(error)).ok()
 }

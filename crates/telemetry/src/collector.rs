@@ -3,9 +3,10 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use metier_secrets::Redactor;
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::Interest;
 use tracing::{Event, Metadata, Subscriber, level_filters::LevelFilter};
@@ -25,6 +26,8 @@ pub(crate) struct Collector {
     parent: Option<Parent>,
     clock: Clock,
     outbox: Outbox,
+    /// Masks the values of keys, once they are known.
+    redactor: Option<&'static OnceLock<Redactor>>,
 }
 
 /// Tells the time of day as it was at the start, plus what has passed since. The clock of the day may be
@@ -55,7 +58,12 @@ thread_local! {
 
 impl Collector {
     pub(crate) fn new(outbox: Outbox, parent: Option<Parent>) -> Self {
-        Self { open: Mutex::default(), parent, clock: Clock::start(), outbox }
+        Self { open: Mutex::default(), parent, clock: Clock::start(), outbox, redactor: None }
+    }
+
+    /// The same, with a place where a redactor will be.
+    pub(crate) fn masked_by(self, redactor: &'static OnceLock<Redactor>) -> Self {
+        Self { redactor: Some(redactor), ..self }
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<u64, Open>> {
@@ -145,7 +153,10 @@ impl Subscriber for Collector {
         }
         let ended = spans.remove(&span.into_u64());
         drop(spans);
-        if let Some(ended) = ended {
+        if let Some(mut ended) = ended {
+            if let Some(redactor) = self.redactor.and_then(OnceLock::get) {
+                ended.told.mask(redactor);
+            }
             self.outbox.put(ended.end(self.clock.now()));
         }
         true
@@ -195,6 +206,24 @@ mod tests {
         let (outbox, mut queue) = Outbox::new();
         tracing::subscriber::with_default(Collector::new(outbox, parent), code);
         std::iter::from_fn(|| queue.try_recv().ok()).collect()
+    }
+
+    #[test]
+    fn values_of_keys_are_masked_in_names_and_attributes() {
+        static REDACTOR: OnceLock<Redactor> = OnceLock::new();
+        let (outbox, mut queue) = Outbox::new();
+        let collector = Collector::new(outbox, None).masked_by(&REDACTOR);
+        tracing::subscriber::with_default(collector, || {
+            let long = format!("{}a-secret-key", "-".repeat(1020));
+            let span = info_span!("x", otel.name = "a-secret-key", skill = "my-a-secret-key", long);
+            // The settings are read after the first span has begun.
+            REDACTOR.get_or_init(|| Redactor::new(["a-secret-key"]).unwrap());
+            drop(span);
+        });
+        let told = queue.try_recv().unwrap().told;
+        assert_eq!(told.name, "****");
+        let text = format!("{:?}", told.attributes);
+        assert!(text.contains("my-****") && !text.contains("-a-s"), "{text}");
     }
 
     /// Each span with the way to it and what it was told.

@@ -2,12 +2,16 @@
 
 use std::fmt;
 
+use metier_secrets::Redactor;
 use tracing::field::{Field, Visit};
 
 use crate::ids::{SpanId, TraceId};
 
 /// Longest text of an attribute, in bytes. Whatever is longer was not meant to be one.
 const MAX_TEXT: usize = 1024;
+
+/// Bytes of the longest character.
+const MAX_CHARACTER: usize = 4;
 
 /// What fields mean that are not attributes.
 const NAME: &str = "otel.name";
@@ -47,6 +51,21 @@ pub(crate) enum Value {
 }
 
 impl Told {
+    /// Masks the values of keys.
+    pub(crate) fn mask(&mut self, redactor: &Redactor) {
+        let texts = self.attributes.iter_mut().filter_map(|(_, value)| match value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        });
+        for text in texts.chain([&mut self.name]) {
+            *text = match text.len() > MAX_TEXT - MAX_CHARACTER {
+                // It may have been cut.
+                true => redactor.redact_beginning(text),
+                false => redactor.redact(text).into_owned(),
+            };
+        }
+    }
+
     fn set(&mut self, name: &'static str, value: Value) {
         match (name, value) {
             (NAME, Value::Text(text)) => self.name = text,

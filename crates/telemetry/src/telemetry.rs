@@ -1,11 +1,13 @@
 //! From the first span to the last.
 
 use std::io;
+use std::sync::OnceLock;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
 use metier_net::{Client, ClientOptions, NetError, shown_text};
+use metier_secrets::Redactor;
 use thiserror::Error;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -55,14 +57,18 @@ pub struct Telemetry {
 }
 
 /// Collects and sends the spans of this process from now on. Those that have no parent here belong
-/// below `parent`.
+/// below `parent`. Spans that end after there is a redactor have its values masked.
 ///
 /// # Errors
 ///
 /// When the system lacks something, or spans are collected already.
-pub fn start(settings: Settings, parent: Option<Parent>) -> Result<Telemetry, StartError> {
+pub fn start(
+    settings: Settings,
+    parent: Option<Parent>,
+    redactor: &'static OnceLock<Redactor>,
+) -> Result<Telemetry, StartError> {
     let (outbox, queue) = Outbox::new();
-    let collector = Collector::new(outbox.clone(), parent);
+    let collector = Collector::new(outbox.clone(), parent).masked_by(redactor);
     let telemetry = Telemetry::begin(settings, outbox, queue)?;
     tracing::subscriber::set_global_default(collector).map_err(|_taken| StartError::Taken)?;
     Ok(telemetry)

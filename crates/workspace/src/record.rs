@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
+use metier_secrets::Redactor;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -60,11 +61,12 @@ fn without_contents<S: Serializer>(answer: &RunOutput, serializer: S) -> Result<
 }
 
 impl Record<'_> {
-    /// Writes the record; it is on disk when this returns.
-    pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
+    /// Writes the record without the values of keys; it is on disk when this returns.
+    pub(crate) fn write(&self, folder: &Path, redactor: &Redactor) -> io::Result<()> {
         let beside = folder.join(".record");
         let mut file = File::create(&beside)?;
-        file.write_all(&serde_json::to_vec_pretty(self)?)?;
+        let record = redactor.redact_json(serde_json::to_value(self)?);
+        file.write_all(&serde_json::to_vec_pretty(&record)?)?;
         file.sync_all()?;
         fs::rename(beside, folder.join(FILE))
     }

@@ -1,9 +1,11 @@
 //! What a run is asked for, and what it answers, as JSON.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use metier_sandbox::Level;
+use metier_secrets::Redactor;
 use serde::{Deserialize, Serialize};
 
 /// A command of a skill to run.
@@ -189,6 +191,33 @@ pub struct RunOutput {
     pub denials: Vec<Denial>,
     /// What this run could do.
     pub confinement: Confinement,
+}
+
+impl RunOutput {
+    /// Masks the values of keys in everything that the run or its files wrote. Its streams are masked as they come.
+    pub(crate) fn redact(&mut self, redactor: &Redactor) {
+        if redactor.is_empty() {
+            return;
+        }
+        let mask = |text: &mut String| {
+            if let Cow::Owned(masked) = redactor.redact(text) {
+                *text = masked;
+            }
+        };
+        for file in self.output_files.iter_mut().chain(&mut self.primary_output) {
+            [&mut file.name, &mut file.reference].into_iter().for_each(mask);
+            let content = file.content.take();
+            file.content = content.map(|text| match file.truncated {
+                true => redactor.redact_beginning(&text),
+                false => redactor.redact(&text).into_owned(),
+            });
+        }
+        for file in &mut self.artifact_files {
+            [&mut file.name, &mut file.reference].into_iter().for_each(mask);
+        }
+        self.warnings.iter_mut().for_each(mask);
+        self.denials.iter_mut().for_each(|denial| mask(&mut denial.what));
+    }
 }
 
 /// A file that was collected.

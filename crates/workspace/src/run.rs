@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use metier_sandbox::{Cancel, Limits, Stream};
+use metier_secrets::Redactor;
 use rustix::fs::OFlags;
 use thiserror::Error;
 use tracing::field::Empty;
@@ -34,7 +35,7 @@ use crate::record::{Record, RecordedFile};
 use crate::request::{Denial, RunOutput, RunRequest};
 use crate::spans;
 use crate::stage::{StageError, Tree, is_reserved, stage};
-use crate::stream::{Streams, advised};
+use crate::stream::{MaskedStreams, Streams, advised};
 
 /// How often the clock of files is looked at until it has gone on; it does every few milliseconds.
 const MAX_TICKS: u32 = 50;
@@ -53,6 +54,9 @@ pub struct Runner {
     pub artifacts: Arc<dyn ArtifactStore>,
     /// Who runs commands.
     pub executor: Executor,
+    /// Masks the values of all configured keys in whatever comes back of a run: what it writes, names and texts of
+    /// its files, and the record. The files themselves are left as they are.
+    pub redactor: Redactor,
 }
 
 /// Why the folder of a runner cannot be used.
@@ -84,6 +88,7 @@ impl Runner {
             workspaces: Workspaces::open(&workspaces, &content).map_err(OpenError::Workspaces)?,
             artifacts: Arc::new(DirectoryStore::open(&folder.join("artifacts"))?),
             executor: LocalExecutor::Sandbox(firmness).into(),
+            redactor: Redactor::default(),
         })
     }
 
@@ -240,12 +245,12 @@ impl Running<'_> {
         let (plan, request, settings) = (&self.plan, &self.request, &self.settings);
         let folder = self.shared.root().join("runs").join(&plan.id);
         let streams = Streams::in_folder(&folder).map_err(RunError::Workspace)?;
+        let Watch { cancel, output: live, dialogue } = watch;
+        let streams = MaskedStreams::new(&self.runner.redactor, streams, live);
         let streams = Arc::new(Mutex::new(streams));
         let taking = Arc::clone(&streams);
-        let Watch { cancel, output: mut live, dialogue } = watch;
         let output = move |stream: Stream, bytes: &[u8]| {
             taking.lock().unwrap_or_else(PoisonError::into_inner).take(stream, bytes);
-            live(stream, bytes);
         };
         let surroundings = Surroundings {
             skill: request.skill.clone(),
@@ -273,9 +278,9 @@ impl Running<'_> {
             network: settings.network.clone(),
         };
         let watch = Watch { cancel, output: Box::new(output), dialogue };
-        let executed = self.runner.executor.clone().execute(execution, watch).await?;
-        let streams = std::mem::take(&mut *streams.lock().unwrap_or_else(PoisonError::into_inner));
-        Ok((executed, streams))
+        let executed = self.runner.executor.clone().execute(execution, watch).await;
+        let streams = streams.lock().unwrap_or_else(PoisonError::into_inner).end();
+        Ok((executed?, streams))
     }
 
     async fn collect(
@@ -341,7 +346,7 @@ impl Running<'_> {
         streams: &Streams,
         mut collected: Collected,
     ) -> RunOutput {
-        let id = &self.plan.id;
+        let (id, redactor) = (&self.plan.id, &self.runner.redactor);
         collected.warnings.extend(executed.warnings.iter().cloned());
         collected.warnings.extend(streams.warnings());
         bound(&mut collected.warnings);
@@ -365,6 +370,7 @@ impl Running<'_> {
             denials,
             confinement: executed.confinement,
         };
+        answer.redact(redactor);
         let record = Record {
             skill: &self.request.skill,
             skill_digest: &self.skill_digest,
@@ -379,7 +385,7 @@ impl Running<'_> {
         };
         let noted = self.workspace.note_end().and_then(|()| self.shared.note_end());
         if let Err(error) =
-            noted.and_then(|()| record.write(&self.shared.root().join("runs").join(id)))
+            noted.and_then(|()| record.write(&self.shared.root().join("runs").join(id), redactor))
         {
             answer.incomplete = true;
             let why = advised(&error);

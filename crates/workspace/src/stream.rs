@@ -7,6 +7,9 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use metier_sandbox::Stream;
+use metier_secrets::{RedactionStream, Redactor};
+
+use crate::executor::Live;
 
 /// What is kept in memory of a stream, in bytes; half for its beginning, half for its end.
 pub const SHOWN: usize = 16 << 10;
@@ -61,6 +64,45 @@ impl Streams {
             Stream::Output => self.output.take(bytes),
             Stream::Error => self.error.take(bytes),
         }
+    }
+}
+
+/// The streams of a run on their way to files, memory and whoever watches: the values of keys are masked before
+/// any of them.
+pub(crate) struct MaskedStreams {
+    output: RedactionStream,
+    error: RedactionStream,
+    streams: Streams,
+    live: Live,
+}
+
+impl MaskedStreams {
+    pub(crate) fn new(redactor: &Redactor, streams: Streams, live: Live) -> Self {
+        Self { output: redactor.stream(), error: redactor.stream(), streams, live }
+    }
+
+    pub(crate) fn take(&mut self, stream: Stream, bytes: &[u8]) {
+        let masked = match stream {
+            Stream::Output => self.output.push(bytes),
+            Stream::Error => self.error.push(bytes),
+        };
+        pass_on(&mut self.streams, &mut self.live, (stream, &masked));
+    }
+
+    /// Passes on what was held back, and gives the streams.
+    pub(crate) fn end(&mut self) -> Streams {
+        let rest = [(Stream::Output, self.output.finish()), (Stream::Error, self.error.finish())];
+        for (stream, bytes) in rest {
+            pass_on(&mut self.streams, &mut self.live, (stream, &bytes));
+        }
+        std::mem::take(&mut self.streams)
+    }
+}
+
+fn pass_on(streams: &mut Streams, live: &mut Live, (stream, bytes): (Stream, &[u8])) {
+    if !bytes.is_empty() {
+        streams.take(stream, bytes);
+        live(stream, bytes);
     }
 }
 

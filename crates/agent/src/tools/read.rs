@@ -9,7 +9,7 @@ use metier_workspace::artifact::{ArtifactKey, ArtifactName, ArtifactRef, Artifac
 use metier_workspace::executor::VIEW;
 use metier_workspace::input::open_below;
 use metier_workspace::path::{Inside, Meaning, SharedPlace, resolve};
-use metier_workspace::{SessionKey, Workspace, Workspaces};
+use metier_workspace::{Redactor, SessionKey, Workspace, Workspaces};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
@@ -38,6 +38,8 @@ pub(crate) struct Shelves<'a> {
     pub(crate) key: &'a SessionKey,
     /// Where artifacts are.
     pub(crate) artifacts: &'a dyn ArtifactStore,
+    /// Masks the values of keys in what is read.
+    pub(crate) redactor: &'a Redactor,
     /// Where commands run on the host, if they do: there other paths are of this machine.
     pub(crate) host: Option<&'a Host>,
 }
@@ -113,6 +115,7 @@ pub(crate) async fn read(
     let lines = Lines { start: arguments.start_line, count: arguments.num_lines };
     let content = open(file, shelves, at).await;
     let content = content.and_then(|content| {
+        let content = Box::new(shelves.redactor.reader(content));
         let (text, extent) = numbered(lines, content).map_err(|why| why.to_string())?;
         let structured = serde_json::to_value(Part { file_name: file, extent });
         Ok(Answer { structured: structured.unwrap_or_default(), ..Answer::text(text) })

@@ -66,7 +66,7 @@ impl Visit {
         Ok(self.desk.visits.runner.artifacts.versions(&key).await?)
     }
 
-    /// A version of an artifact, or the newest, whole.
+    /// A version of an artifact, or the newest, whole; without the values of keys, if it has any.
     ///
     /// # Errors
     ///
@@ -85,6 +85,7 @@ impl Visit {
         let mut bytes = Vec::new();
         let read = loaded.content.read_to_end(&mut bytes).await;
         read.map_err(|source| VisitError::Io { name: name.to_owned(), source })?;
+        let bytes = self.desk.visits.runner.redactor.redact_bytes(&bytes).into_owned();
         Ok(ArtifactBytes { version: loaded.info, bytes })
     }
 
@@ -99,7 +100,8 @@ impl Visit {
         let say = |why: String| format!("`{name}` cannot be read: {why}");
         let content = self.open(&name, version).await.map_err(say)?;
         let lines = Lines { start: start_line, count: num_lines };
-        let read = self.apart(move |_| numbered(lines, content)).await;
+        let content = self.desk.visits.runner.redactor.reader(content);
+        let read = self.apart(move |_| numbered(lines, Box::new(content))).await;
         let read = read.map_err(|why| {
             say(match why {
                 NoLines::NotText => "it is not a text; give it to skill_run as an input, or have \
@@ -124,7 +126,8 @@ impl Visit {
             return of_workspace(&workspace, path);
         }
         let (name, version) = meant(name, version)?;
-        let shelves = Shelves { workspaces, key, artifacts: &*runner.artifacts, host: None };
+        let (artifacts, redactor) = (&*runner.artifacts, &runner.redactor);
+        let shelves = Shelves { workspaces, key, artifacts, redactor, host: None };
         artifact(&name, version, shelves).await
     }
 }

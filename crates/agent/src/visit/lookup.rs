@@ -101,7 +101,8 @@ impl Desk {
             let server = at.usable(&skill)?.server().map(ToString::to_string);
             Ok::<_, String>((of_skill((&skill, &path), at).map_err(say)?, server))
         })?;
-        let (text, extent) = numbered(lines, content).map_err(|why| {
+        let content = self.visits.runner.redactor.reader(content);
+        let (text, extent) = numbered(lines, Box::new(content)).map_err(|why| {
             say(match why {
                 NoLines::NotText => format!(
                     "it is not a text; look into it with skill_run, or have the resource skill://{skill}/{path}"
@@ -226,7 +227,7 @@ mod tests {
     use metier_workspace::artifact::MemoryStore;
     use metier_workspace::executor::LocalExecutor;
     use metier_workspace::stage::stage;
-    use metier_workspace::{Runner, SessionKey, Workspaces};
+    use metier_workspace::{Redactor, Runner, SessionKey, Workspaces};
 
     use super::super::Visits;
     use super::super::desk::Memory;
@@ -253,7 +254,12 @@ mod tests {
             library: Arc::new(Folders::new([at("skills")])),
             sessions: None,
             remembered_texts: TextMemory::default(),
-            runner: Runner { workspaces, artifacts, executor: LocalExecutor::Host.into() },
+            runner: Runner {
+                workspaces,
+                artifacts,
+                executor: LocalExecutor::Host.into(),
+                redactor: Redactor::default(),
+            },
             host: None,
             restriction: Restriction::default(),
             load_before_run: true,

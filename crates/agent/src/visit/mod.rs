@@ -28,6 +28,7 @@ use tracing::Instrument;
 use crate::calls::STOPPED;
 use crate::host::Host;
 use crate::library::Library;
+use crate::redaction;
 use crate::spans;
 use crate::stop::Stop;
 use crate::texts::{StagedTexts, TextMemory};
@@ -124,7 +125,7 @@ impl Visit {
         let call = Call { name: tool.to_owned(), ..Call::default() };
         let span = spans::tool(&call, &self.desk.key.session, is_there);
         let answering = self.answer(tool, given, stop, live).instrument(span.clone());
-        let answer = answering.await.unwrap_or_else(Answer::error);
+        let answer = self.masked(answering.await);
         spans::answered(&span, &answer);
         answer
     }
@@ -134,7 +135,13 @@ impl Visit {
     pub async fn load_for_person(&self, skill: &str) -> Answer {
         let skill = skill.to_owned();
         let loaded = self.apart(move |desk| desk.load_for_person(&skill)).await;
-        loaded.unwrap_or_else(Answer::error)
+        self.masked(loaded)
+    }
+
+    /// An answer as it is given away: without the values of keys.
+    fn masked(&self, answer: Result<Answer, String>) -> Answer {
+        let answer = answer.unwrap_or_else(Answer::error);
+        redaction::answer(&self.desk.visits.runner.redactor, answer)
     }
 
     async fn answer(

@@ -121,7 +121,8 @@ impl Desk {
         let key = key.map_err(|error| not_written(&error))?;
         // No conversation of ours begins there.
         let opening = async |_: &_| Ok(Opening::default());
-        let thread = Thread::open(Arc::clone(sessions), &key, opening, unwatched()).await;
+        let (sessions, redactor) = (Arc::clone(sessions), self.visits.runner.redactor.clone());
+        let thread = Thread::open(sessions, &key, opening, unwatched(), redactor).await;
         thread.map_err(|error| not_written(&error))
     }
 }

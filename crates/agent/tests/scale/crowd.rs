@@ -45,6 +45,7 @@ impl Crowd {
             Arc::new(SqliteStore::open(&place("metier.db")).unwrap());
         let firmness = Firmness::Confined;
         let runner = Runner {
+            redactor: metier_workspace::Redactor::default(),
             workspaces,
             artifacts: Arc::new(Artifacts::new()),
             executor: LocalExecutor::Sandbox(firmness).into(),

@@ -166,6 +166,7 @@ impl Bench {
     fn runner(&self) -> Runner {
         let firmness = Firmness::Confined;
         Runner {
+            redactor: metier_workspace::Redactor::default(),
             workspaces: self.workspaces(),
             artifacts: Arc::new(Artifacts::new()),
             executor: match (&self.executor, self.is_on_host || self.host.is_some()) {

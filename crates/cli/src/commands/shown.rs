@@ -3,6 +3,9 @@
 use std::io::{self, IsTerminal, StdoutLock, Write};
 use std::ops::RangeInclusive;
 
+use metier_secrets::RedactionStream;
+
+use crate::masking;
 use crate::output::plain_block;
 
 /// A longer line goes to the terminal in parts, so that a file without an end of a line takes no more memory.
@@ -11,10 +14,12 @@ const MAX_LINE: usize = 64 << 10;
 const MAX_CHARACTER: usize = 4;
 
 /// What is looked at before it is trusted must not drive the terminal, so
-/// that gets text, line by line; a pipe gets what there is.
+/// that gets text, line by line and without the values of keys; a pipe gets what there is.
 pub(super) struct Shown {
     stdout: StdoutLock<'static>,
     is_terminal: bool,
+    /// Masks the values of keys for a terminal.
+    masked: Option<RedactionStream>,
     /// The lines that are wanted, where lines matter.
     lines: Option<RangeInclusive<usize>>,
     /// How many lines were complete.
@@ -29,11 +34,18 @@ impl Shown {
         let stdout = io::stdout().lock();
         let is_terminal = stdout.is_terminal();
         let lines = lines.or_else(|| is_terminal.then_some(1..=usize::MAX));
-        Self { stdout, is_terminal, lines, count: 0, line: Vec::new() }
+        let masked = is_terminal.then(masking::stream).flatten();
+        Self { stdout, is_terminal, masked, lines, count: 0, line: Vec::new() }
     }
 
     /// Writes the next bytes; says whether more are wanted. A reader that has seen enough is no error.
     pub(super) fn take(&mut self, bytes: &[u8]) -> bool {
+        let Some(masked) = &mut self.masked else { return self.put(bytes) };
+        let bytes = masked.push(bytes);
+        self.put(&bytes)
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> bool {
         let Some(last) = self.lines.as_ref().map(|lines| *lines.end()) else {
             return self.stdout.write_all(bytes).is_ok();
         };
@@ -53,6 +65,10 @@ impl Shown {
 
     /// Writes what is left when nothing more comes.
     pub(super) fn end(mut self) {
+        let rest = self.masked.as_mut().map(RedactionStream::finish).unwrap_or_default();
+        if !self.put(&rest) {
+            return;
+        }
         if !self.line.is_empty() {
             self.write_line(true);
         }

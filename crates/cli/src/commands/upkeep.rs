@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use metier_sandbox::Level;
 use metier_sandbox::doctor::{self, Place, Report, Verdict};
+use metier_secrets::MIN_SECRET_BYTES;
 use metier_session::SessionStore;
 use metier_skill::library::TrustStore;
 use metier_workspace::executor::ContainerError;
@@ -12,6 +13,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::{FAILED, Failure, OK};
+use crate::masking;
 use crate::output::{counted, plain, style, styled};
 use crate::runs::block_on;
 
@@ -118,10 +120,23 @@ pub(super) fn examine(context: &Context, json: bool) -> Result<u8, Failure> {
         for hint in hints(&report) {
             context.output.note(style::HEADING, "hint: ", &hint);
         }
+        tell_unmasked(context);
     }
     // What could not be tried is no success either.
     let kept = report.trials.iter().all(|trial| trial.verdict == Verdict::Kept);
     Ok(if report.level.is_some() && kept { OK } else { FAILED })
+}
+
+/// Says which keys are too short to be masked, if some are.
+fn tell_unmasked(context: &Context) {
+    let names = masking::unmasked(&context.settings, &context.environment).join(", ");
+    if !names.is_empty() {
+        context.output.note(
+            style::WARN,
+            "warning: ",
+            &format!("values of fewer than {MIN_SECRET_BYTES} bytes are not masked: {names}"),
+        );
+    }
 }
 
 /// Lets programs that run as somebody else through to their folder.

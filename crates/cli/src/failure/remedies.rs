@@ -11,6 +11,7 @@ use metier_agent::{AgentError, LibraryError};
 use metier_model::ModelError;
 use metier_net::NetError;
 use metier_sandbox::SpawnError;
+use metier_secrets::RedactorError;
 use metier_serve::mcp::client::ClientError;
 use metier_serve::mcp::http::TokenError;
 use metier_session::{DeltaError, SessionError};
@@ -94,6 +95,14 @@ impl From<SettingsError> for Failure {
             | SettingsError::Server { .. }
             | SettingsError::WrongKind { .. } => failure.into_usage(),
         }
+    }
+}
+
+impl From<RedactorError> for Failure {
+    fn from(error: RedactorError) -> Self {
+        Self::brief(&error)
+            .into_usage()
+            .hint("remove keys that are not needed from the configuration: all of them are masked")
     }
 }
 

@@ -31,6 +31,7 @@ pub(crate) use ticker::Ticker;
 use crate::args::{self, Color};
 use crate::environment::Environment;
 use crate::failure::Failure;
+use crate::masking::{masked, masked_json};
 
 /// The width of text that goes to no terminal.
 const USUAL_WIDTH: usize = 100;
@@ -164,6 +165,11 @@ impl Output {
 
     /// Prints the answer.
     pub(crate) fn print(&self, text: &str) {
+        self.print_unmasked(&masked(text));
+    }
+
+    /// Prints the answer where that is a key which a person asked for.
+    pub(crate) fn print_unmasked(&self, text: &str) {
         status::aside(|| {
             let mut stream = AutoStream::new(io::stdout().lock(), self.color);
             let mut written = stream.write_all(text.as_bytes());
@@ -177,6 +183,13 @@ impl Output {
 
     /// Prints the answer as JSON, indented where a person reads it.
     pub(crate) fn json(&self, value: &impl Serialize) {
+        match masked_json(value) {
+            Some(masked) => self.write_json(&masked),
+            None => self.write_json(value),
+        }
+    }
+
+    fn write_json(&self, value: &impl Serialize) {
         status::aside(|| {
             let stdout = io::stdout();
             let indented = stdout.is_terminal();
@@ -202,7 +215,10 @@ impl Output {
     pub(crate) fn json_line(&self, value: &impl Serialize) {
         status::aside(|| {
             let mut stream = io::stdout().lock();
-            let line = serde_json::to_string(value).map_err(io::Error::from);
+            let line = match masked_json(value) {
+                Some(masked) => Ok(masked.to_string()),
+                None => serde_json::to_string(value).map_err(io::Error::from),
+            };
             let _closed =
                 line.and_then(|line| writeln!(stream, "{line}")).and_then(|()| stream.flush());
         });
@@ -212,6 +228,7 @@ impl Output {
     pub(crate) fn prompt(&self, text: &str) {
         status::aside(|| {
             let mut stream = io::stdout().lock();
+            let text = masked(text);
             let _closed = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
         });
     }
@@ -220,6 +237,7 @@ impl Output {
     pub(crate) fn ask(&self, text: &str) {
         status::aside(|| {
             let mut stream = io::stderr().lock();
+            let text = masked(text);
             let _closed = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
         });
     }
@@ -304,7 +322,7 @@ impl Output {
     fn stderr(&self, text: &str) {
         status::aside(|| {
             let mut stream = AutoStream::new(io::stderr().lock(), self.color);
-            let _closed = writeln!(stream, "{text}");
+            let _closed = writeln!(stream, "{}", masked(text));
         });
     }
 }

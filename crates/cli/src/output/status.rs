@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::interrupt;
+use crate::masking::masked;
 use crate::output::table::{fit, fit_end};
 use crate::output::ticker::TICK;
 use crate::output::{Output, Ticker, plain, style, styled};
@@ -227,5 +228,5 @@ impl Line {
 
 fn write(text: &str) {
     // Nobody may be looking any more.
-    let _closed = io::stderr().write_all(text.as_bytes());
+    let _closed = io::stderr().write_all(masked(text).as_bytes());
 }

@@ -39,7 +39,7 @@ fn a_trusted_project_skill_does_not_get_the_key_of_its_namesake() {
     ----- stderr
     "#);
     env.write("home/.metier/config.toml", format!("{CONFIGURED}source = 'project'\n"));
-    assert_eq!(run(&env, "exec first -- printenv TOKEN").stdout, "hush-hush\n");
+    assert_eq!(run(&env, "exec first -- printenv TOKEN").stdout, "****\n");
 }
 
 #[test]

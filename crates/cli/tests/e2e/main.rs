@@ -33,6 +33,7 @@ mod lint_formats;
 mod list;
 mod live;
 mod manual;
+mod masking;
 mod mcp;
 mod mcp_install;
 mod new_skill;

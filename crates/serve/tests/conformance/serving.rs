@@ -117,6 +117,7 @@ fn visits(folder: &Path, library: Arc<Folders>) -> Visits {
         sessions: None,
         remembered_texts: TextMemory::default(),
         runner: Runner {
+            redactor: metier_workspace::Redactor::default(),
             workspaces,
             artifacts: Arc::new(MemoryStore::new()),
             executor: LocalExecutor::Sandbox(firmness).into(),

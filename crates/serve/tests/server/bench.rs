@@ -105,6 +105,7 @@ impl Bench {
             sessions: None,
             remembered_texts: TextMemory::default(),
             runner: Runner {
+                redactor: metier_workspace::Redactor::default(),
                 workspaces,
                 artifacts: Arc::new(MemoryStore::new()),
                 executor: LocalExecutor::Sandbox(Firmness::Confined).into(),

@@ -166,6 +166,7 @@ impl Interactive {
             settle: self.options.settle,
             console,
             cancel: Cancel::new()?,
+            redactor: runner.redactor.clone(),
         };
         let bounds = Bounds { lines: self.options.max_lines, bytes: self.options.max_bytes };
         let session = Session::new(about, bounds);

@@ -7,12 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use metier_sandbox::{Cancel, Console, Stream};
+use metier_secrets::{RedactionStream, Redactor};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout_at};
 
 use super::answer::{EndStatus, Entry, InteractiveError, Listed, Progress, SessionStatus};
-use super::transcript::{Bounds, Transcript};
+use super::prompt::MAX_HINT;
+use super::transcript::{Bounds, Taken, Transcript};
 use crate::layout::SessionKey;
 use crate::order::RunError;
 use crate::request::RunOutput;
@@ -29,6 +31,8 @@ pub(super) struct About {
     pub(super) settle: Duration,
     pub(super) console: Console,
     pub(super) cancel: Cancel,
+    /// Masks the values of keys that only come together when control sequences are taken out.
+    pub(super) redactor: Redactor,
 }
 
 /// A session, shared by its task, the thread that reads its output and those who ask for it.
@@ -43,11 +47,36 @@ pub(super) struct Session {
 #[derive(Debug)]
 struct State {
     transcript: Transcript,
+    masked: MaskedText,
     phase: Phase,
     /// When something was last written.
     heard: Instant,
     was_killed: bool,
     task: Option<AbortHandle>,
+}
+
+/// The text of a session as it is given: without the values of keys, wherever it is cut.
+#[derive(Debug)]
+struct MaskedText {
+    stream: RedactionStream,
+    /// Where the next text begins in what was written, and in what is given.
+    written: u64,
+    given: u64,
+}
+
+impl MaskedText {
+    /// Masks the next text. After the last one nothing is held back.
+    fn take(&mut self, taken: Taken, is_last: bool) -> Taken {
+        let mut text = self.stream.push_text(&taken.text);
+        if is_last {
+            text.push_str(&self.stream.finish_text());
+        }
+        // What nobody took in time is skipped.
+        let offset = self.given + (taken.offset - self.written);
+        self.written = taken.next_offset;
+        self.given = offset + text.len() as u64;
+        Taken { text, offset, next_offset: self.given, dropped_lines: taken.dropped_lines }
+    }
 }
 
 impl State {
@@ -86,6 +115,7 @@ impl Session {
     pub(super) fn new(about: About, bounds: Bounds) -> Arc<Self> {
         let state = State {
             transcript: Transcript::new(bounds),
+            masked: MaskedText { stream: about.redactor.stream(), written: 0, given: 0 },
             phase: Phase::Preparing,
             heard: Instant::now(),
             was_killed: false,
@@ -126,7 +156,8 @@ impl Session {
 
     fn made_plain(&self, mut output: RunOutput) -> RunOutput {
         if self.about.has_terminal {
-            output.stdout = Transcript::plain(&output.stdout);
+            let plain = Transcript::plain(&output.stdout);
+            output.stdout = self.about.redactor.redact(&plain).into_owned();
         }
         output
     }
@@ -198,6 +229,7 @@ impl Session {
     fn report(&self, state: &mut State, most: Bounds) -> Progress {
         let taken = state.transcript.take(most);
         let more = state.transcript.has_any();
+        let taken = state.masked.take(taken, state.phase.is_over() && !more);
         let mut progress = Progress {
             status: SessionStatus::Running,
             session_id: self.about.id.clone(),
@@ -216,17 +248,31 @@ impl Session {
                 progress.exit_code = result.exit_code;
                 progress.result = Some(result.clone());
             }
-            Phase::Exited(Err(error)) => progress.error = Some(error.to_string()),
+            Phase::Exited(Err(error)) => {
+                let text = error.to_string();
+                progress.error = Some(self.about.redactor.redact(&text).into_owned());
+            }
             Phase::Failed => {}
             Phase::Preparing | Phase::Running => {
                 let is_silent = state.heard.elapsed() >= self.about.settle;
                 let asks = is_silent && !more;
                 progress.interaction = asks.then(|| state.transcript.interaction()).flatten();
+                if let Some(interaction) = &mut progress.interaction {
+                    interaction.hint = self.masked_hint(&interaction.hint);
+                }
                 return progress;
             }
         }
         progress.status = SessionStatus::Exited;
         progress
+    }
+
+    fn masked_hint(&self, hint: &str) -> String {
+        match hint.chars().count() < MAX_HINT {
+            true => self.about.redactor.redact(hint).into_owned(),
+            // It was cut.
+            false => self.about.redactor.redact_beginning(hint),
+        }
     }
 
     /// Asks the program to end; it is ended a little later if it does not.
@@ -272,7 +318,7 @@ impl Session {
             session_id: self.about.id.clone(),
             key: self.about.key.clone(),
             skill: self.about.skill.clone(),
-            command: self.about.command.clone(),
+            command: self.about.redactor.redact(&self.about.command).into_owned(),
             tty: self.about.has_terminal,
             status: if is_over { SessionStatus::Exited } else { SessionStatus::Running },
             age_seconds: self.since.elapsed().as_secs(),

@@ -61,6 +61,7 @@ impl Bench {
         let state = root.path().join("state");
         let workspaces = Workspaces::open(&state.join("workspaces"), &state.join("content"));
         let runner = Runner {
+            redactor: metier_workspace::Redactor::default(),
             workspaces: workspaces.expect("a folder of ours"),
             artifacts: Arc::new(MemoryStore::new()),
             executor: executor.into(),

@@ -1,6 +1,7 @@
 //! Talking to programs.
 
 use libtest_mimic::Failed;
+use metier_workspace::Redactor;
 use metier_workspace::interactive::{EndStatus, Entry, SessionStatus, Size, StartOptions, Waiting};
 use serde_json::json;
 
@@ -24,7 +25,41 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("progress_is_its_last_state", progress_lines),
     ("what_cannot_start_is_an_error", cannot_start),
     ("input_comes_with_the_order", typed_ahead),
+    ("a_key_is_masked_however_slowly_it_is_written", slow_key),
+    ("a_key_is_masked_that_comes_together_on_the_screen", erased_key),
 ];
+
+/// The same place, where a key is masked.
+fn masking(bench: &Bench) -> Bench {
+    let mut masking = Bench::new(bench.who);
+    masking.runner.redactor = Redactor::new(["key-0123456789"]).expect("a redactor");
+    masking
+}
+
+fn slow_key(bench: &Bench) -> Result<(), Failed> {
+    let bench = masking(bench);
+    let command = "for part in 'the key-' 012 3456 '789 is' ' it; '; do printf '%s' \"$part\"; \
+                   sleep 0.2; done; read -p 'key-0123456789? ' n";
+    for begun in [bench.start(command), bench.start_on_pipes(command)] {
+        let asks = bench.until(begun, |it| it.output.contains("it; "));
+        assert!(asks.output.starts_with("the **** is it; "), "{asks:?}");
+        let ends = bench.to_the_end(bench.submit(&asks.session_id, ""));
+        assert!(!format!("{asks:?}{ends:?}").contains("key-0"), "{asks:?} {ends:?}");
+    }
+    // Nobody asked in the meantime.
+    let listed = format!("{:?}", bench.interactive.list());
+    assert!(!listed.contains("key-0123456789"), "{listed}");
+    Ok(())
+}
+
+fn erased_key(bench: &Bench) -> Result<(), Failed> {
+    let bench = masking(bench);
+    let begun = bench.start("printf 'key-01\\033[31m2345X\\b6\\033]0;title\\a789.\\n'");
+    let ends = bench.to_the_end(begun);
+    assert_eq!(ends.output, "****.\n", "{ends:?}");
+    assert_eq!(ends.result.ok_or("a result")?.stdout, "****.\n");
+    Ok(())
+}
 
 fn prompt(bench: &Bench) -> Result<(), Failed> {
     let asks = bench.to_the_prompt(bench.start("read -p 'Name: ' n; echo \"Hello $n\"; exit 3"));

@@ -11,7 +11,7 @@ use metier_sandbox::Cancel;
 use metier_testkit::{Surroundings, TestUser};
 use metier_workspace::artifact::MemoryStore;
 use metier_workspace::executor::{
-    ContainerExecutor, ContainerSettings, Executor, Firmness, LocalExecutor, Pull,
+    ContainerExecutor, ContainerSettings, Executor, Firmness, Live, LocalExecutor, Pull,
 };
 use metier_workspace::{
     Manner, RunError, RunOrder, RunOutput, RunRequest, RunSettings, Runner, SessionKey, Tree,
@@ -124,6 +124,7 @@ impl Bench {
         }
         let workspaces = Workspaces::open(&state.join("workspaces"), &state.join("content"));
         let runner = Runner {
+            redactor: metier_workspace::Redactor::default(),
             workspaces: workspaces.expect("a folder of ours"),
             artifacts: Arc::new(MemoryStore::new()),
             executor: who.executor(),
@@ -195,6 +196,11 @@ impl Bench {
         let cancel = Cancel::new().expect("an event");
         let live = Box::new(|_, _: &[u8]| {});
         block_on(self.runner.run(order, live, cancel))
+    }
+
+    /// Runs what a request in JSON says, and tells what it writes.
+    pub(crate) fn run_live(&self, request: Value, live: Live) -> Result<RunOutput, RunError> {
+        block_on(self.runner.run(self.order(request), live, Cancel::new().expect("an event")))
     }
 
     /// Runs what a request in JSON says, unless it is cancelled.

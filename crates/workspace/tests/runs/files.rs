@@ -1,6 +1,10 @@
 //! Files that are brought in and collected: which, how much of them, and which of them is the answer.
 
+use std::fs;
+use std::sync::mpsc;
+
 use libtest_mimic::Failed;
+use metier_workspace::Redactor;
 use serde_json::json;
 
 use crate::Promise;
@@ -14,7 +18,62 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("empty_files_of_a_failed_run_are_left_out", empty_files_of_a_failed_run),
     ("a_large_file_does_not_hide_small_ones", large_does_not_hide),
     ("output_that_is_no_text_is_shown_all_the_same", output_that_is_no_text),
+    ("keys_are_masked_in_streams_records_names_and_texts_and_kept_in_files", masked),
+    ("a_text_that_is_cut_does_not_end_within_a_key", cut_key),
 ];
+
+const KEY: &str = "key-0123456789";
+
+/// The same place, where a key is masked.
+fn masking(bench: &Bench) -> Bench {
+    let mut masking = bench.again();
+    masking.runner.redactor = Redactor::new([KEY]).expect("a redactor");
+    masking
+}
+
+fn masked(bench: &Bench) -> Result<(), Failed> {
+    let bench = masking(bench);
+    // More than is kept in memory, so that the rest is in a file.
+    let command = format!(
+        "for n in $(seq 3000); do echo \"$n key-\"; done; printf key-01; sleep 0.1; echo 23456789; \
+         echo {KEY} >&2; echo text {KEY} > out/{KEY}.txt"
+    );
+    let (said, heard) = mpsc::channel::<Vec<u8>>();
+    let live = Box::new(move |_, bytes: &[u8]| said.send(bytes.to_vec()).expect("it is heard"));
+    let request = json!({
+        "skill": "demo", "command": command,
+        "outputs": {"globs": ["out/**"], "inline": true, "save": true}
+    });
+    let output = bench.run_live(request, live)?;
+    assert!(output.stdout.ends_with("3000 key-\n****\n"), "{output:?}");
+    assert_eq!(output.stderr, "****\n");
+    assert_eq!(output.output_files[0].name, "out/****.txt");
+    assert_eq!(output.output_files[0].content.as_deref(), Some("text ****\n"));
+    let workspace = bench.workspace();
+    let run = workspace.join("runs").join(&output.run);
+    let heard: Vec<u8> = heard.try_iter().flatten().collect();
+    let mut seen = format!("{output:?}{}", String::from_utf8_lossy(&heard));
+    for name in ["stdout", "stderr", "record.json"] {
+        seen.push_str(&fs::read_to_string(run.join(name))?);
+    }
+    assert!(!seen.contains(KEY), "{seen}");
+    assert_eq!(
+        fs::read_to_string(workspace.join(format!("out/{KEY}.txt")))?,
+        format!("text {KEY}\n")
+    );
+    Ok(())
+}
+
+fn cut_key(bench: &Bench) -> Result<(), Failed> {
+    let bench = masking(bench);
+    let request = json!({
+        "skill": "demo", "command": format!("printf 'a %s and %s' {KEY} {KEY} > out/a.txt"),
+        "outputs": {"globs": ["out/*"], "inline": true, "max_file_bytes": 33}
+    });
+    let output = bench.run(request)?;
+    assert_eq!(output.output_files[0].content.as_deref(), Some("a **** and "), "{output:?}");
+    Ok(())
+}
 
 fn over_a_folder(bench: &Bench) -> Result<(), Failed> {
     bench.sh("mkdir -p work/d; echo kept > work/d/kept; echo seed > out/seed");

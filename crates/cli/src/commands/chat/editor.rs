@@ -17,6 +17,7 @@ use super::lines::{Line, PROMPT, goes_on};
 use crate::commands::turn::names::Names;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::masking::masked;
 use crate::output::{style, styled};
 
 /// Most messages that are remembered.
@@ -88,6 +89,7 @@ impl Editor {
     }
 
     fn remember(&mut self, text: &str) {
+        let text = &*masked(text);
         let is_new =
             !text.trim().is_empty() && self.editor.add_history_entry(text).unwrap_or(false);
         if is_new {

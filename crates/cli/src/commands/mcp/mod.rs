@@ -110,13 +110,13 @@ fn visits(
         host = Some(context.host(&arguments.sources.agent, Arc::new(overseer))?);
         sessions = Some(store);
     }
-    let workspaces = context.workspaces()?;
+    let (workspaces, artifacts) = (context.workspaces()?, Arc::new(context.artifacts()?));
     Ok(Visits {
         agent: arguments.sources.agent.clone(),
         library,
         sessions,
         remembered_texts: TextMemory::default(),
-        runner: Runner { workspaces, artifacts: Arc::new(context.artifacts()?), executor },
+        runner: Runner { workspaces, artifacts, executor, redactor: context.redactor.clone() },
         host,
         restriction: context.restriction(),
         load_before_run: context.settings.switch("skills.load_before_run"),

@@ -11,11 +11,10 @@ use tempfile::NamedTempFile;
 use crate::args::HttpArgs;
 use crate::context::Context;
 use crate::failure::{Failure, OK};
+use crate::masking::TOKEN_FILE;
 
 /// The variable with a token.
 const VARIABLE: &str = "METIER_MCP_TOKEN";
-/// The file with the token that was made, in the state directory.
-const FILE: &str = "mcp-token";
 /// The random bytes of a token that is made.
 const BYTES: usize = 32;
 /// What others than the owner and its group may not have of a file with tokens.
@@ -26,7 +25,7 @@ pub(super) fn print(context: &Context) -> Result<u8, Failure> {
     let (text, place) = found(None, context)?;
     parse(&text, &place)?;
     let first = Tokens::lines(&text).next();
-    context.output.print(first.map_or("", |(_, token)| token));
+    context.output.print_unmasked(first.map_or("", |(_, token)| token));
     Ok(OK)
 }
 
@@ -76,7 +75,7 @@ fn read(path: &Path) -> Result<String, Failure> {
 /// The file with the token that was made, which happens once.
 fn made(context: &Context) -> Result<PathBuf, Failure> {
     let state = context.environment.state();
-    let path = state.join(FILE);
+    let path = state.join(TOKEN_FILE);
     if path.exists() {
         return Ok(path);
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bollard::errors::Error as EngineError;
 use metier_sandbox::{Level, Missing, SpawnError};
+use metier_secrets::RedactorError;
 use metier_skill::library::EntryKey;
 use metier_skill::name::SkillName;
 use metier_workspace::RunError;
@@ -22,6 +23,12 @@ use super::sheet::{Sheet, system};
 use crate::failure::{FailedRun, Failure};
 
 pub(super) fn add_to(sheet: &mut Sheet) {
+    let keys = [
+        RedactorError::TooMany { count: 2000 },
+        RedactorError::TooLong { bytes: 20_000 },
+        RedactorError::TooMuch { bytes: 100_000 },
+    ];
+    keys.into_iter().for_each(|error| sheet.show(error, Failure::from));
     requests(sheet);
     inputs(sheet);
     starting(sheet);

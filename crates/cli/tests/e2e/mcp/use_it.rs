@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::Client;
 use crate::environment;
+use crate::masking::Leaky;
 
 const OWN: &str = "--no-default-sources --skills-dir skills";
 
@@ -47,6 +48,24 @@ fn a_bundled_skill_is_used_from_search_to_artifact() {
     let kept = client.ask("resources/read", &json!({ "uri": "artifact://out/result.txt" }));
     assert_eq!(kept["contents"][0]["text"], "kept\n", "{kept}");
     client.end();
+}
+
+#[test]
+fn a_client_gets_no_form_of_a_key() {
+    let leaky = Leaky::new();
+    let (mut client, _) = Client::start(&leaky.env, OWN, &json!({}));
+    client.call("skill_load", &json!({ "skill": "leaky" }));
+    let outputs = json!({ "globs": ["out/**"], "inline": true, "save": true });
+    let run = json!({ "skill": "leaky", "command": "bash leak.sh", "outputs": outputs });
+    let ran = client.call("skill_run", &run).to_string();
+    assert!(ran.contains("verbatim ****") && ran.contains("the end"), "{ran}");
+    let whole = json!({ "uri": "artifact://out/forms-22.txt" });
+    let whole = client.ask("resources/read", &whole).to_string();
+    let part = json!({ "name": "workspace://out/forms-22.txt", "start_line": 3 });
+    let part = client.call("artifact_read", &part).to_string();
+    assert!(whole.contains("verbatim ****") && part.contains("****"), "{whole}\n{part}");
+    let log = client.end();
+    leaky.assert_masked(&[&ran, &whole, &part, &log]);
 }
 
 #[test]

@@ -209,18 +209,20 @@ fn what_fails_is_told_by_its_kind() {
 /// Every place that a secret can come from, and every way that it can take.
 #[test]
 fn nothing_that_anybody_wrote_is_exported() {
+    // The first is nobody's key, so nothing masks it; the second is one.
     const SECRET: &str = "s3cr3t-7f41";
+    const KEY: &str = "k3y-0a1b2c3d";
     for protocol in ["http/protobuf", "http/json"] {
         let server = receiver();
         let env = traced(&server)
             .with_variable("OTEL_EXPORTER_OTLP_PROTOCOL", protocol)
-            .with_variable("OTEL_EXPORTER_OTLP_HEADERS", &format!("x-key={SECRET}"))
-            .with_variable("OPENAI_API_KEY", SECRET);
+            .with_variable("OTEL_EXPORTER_OTLP_HEADERS", &format!("x-key={KEY}"))
+            .with_variable("OPENAI_API_KEY", KEY);
         env.write("project/notes.txt", SECRET);
         env.write("project/skills/counter/formats.md", SECRET);
         env.write(
             "home/.metier/config.toml",
-            format!("[skills.entries.counter.env]\nPLANTED = \"{SECRET}\"\n"),
+            format!("[skills.entries.counter.env]\nPLANTED = \"{KEY}\"\n"),
         );
         let planted = json!({ "skill": "counter", "stdin": SECRET, "env": { "ALSO": SECRET },
             "command": format!("echo {SECRET} $PLANTED $ALSO; cat > out/{SECRET}; echo {SECRET} >&2; exit 1"),
@@ -242,12 +244,15 @@ fn nothing_that_anybody_wrote_is_exported() {
         let outcome = run_scripted(&env, &[SECRET, "notes.txt", "--session", "one"]);
         assert_eq!((outcome.code, outcome.stdout), (0, format!("{SECRET}\n")));
         let sent = server.requests();
-        assert_eq!(sent[0].header("x-key"), Some(SECRET));
+        assert_eq!(sent[0].header("x-key"), Some(KEY));
         let names: Vec<String> = spans(&server).into_iter().map(|it| it.name).collect();
         for name in ["workspace.run", "workspace.inline", "execute_tool read_file"] {
             assert!(names.iter().any(|it| it == name), "{names:?}");
         }
-        let holds = |bytes: &[u8]| bytes.windows(SECRET.len()).any(|it| it == SECRET.as_bytes());
+        let holds = |bytes: &[u8]| {
+            let has = |text: &str| bytes.windows(text.len()).any(|it| it == text.as_bytes());
+            has(SECRET) || has(KEY)
+        };
         let shown = |body: &[u8]| String::from_utf8_lossy(body).into_owned();
         for request in sent {
             assert!(!holds(&request.body), "{}", shown(&request.body));

@@ -39,6 +39,8 @@ pub(crate) struct RunArgs {
 
 /// Files that are staged and collected.
 const FILES: usize = 1_000;
+/// Files of a skill that is large, but not unusual.
+const MANY: usize = 200;
 /// Bytes that are printed to see what memory that takes.
 const FLOOD: &str = "head -c 1000000000 /dev/zero";
 
@@ -51,6 +53,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<()> {
     let metier = Metier::find(arguments.metier.as_deref())?;
     let metier = metier.path();
     overhead(metier, rounds)?;
+    skill_of_many_files(rounds)?;
     staging(rounds.min(9))?;
     collecting(rounds.min(9))?;
     masking(rounds.min(9))?;
@@ -95,12 +98,16 @@ impl Place {
     }
 
     fn run(&self, request: RunRequest) -> Result<RunOutput> {
-        let key = SessionKey {
-            app: "bench".into(),
-            user: "bench".into(),
-            session: "bench".into(),
-            generation: 0,
-        };
+        self.run_in("bench", request)
+    }
+
+    fn key(session: &str) -> SessionKey {
+        let [app, user, session] = ["bench", "bench", session].map(str::to_owned);
+        SessionKey { app, user, session, generation: 0 }
+    }
+
+    fn run_in(&self, session: &str, request: RunRequest) -> Result<RunOutput> {
+        let key = Self::key(session);
         let settings = RunSettings::default();
         let order = RunOrder {
             key,
@@ -115,11 +122,17 @@ impl Place {
     }
 
     fn sh(&self, command: &str) -> Result<RunOutput> {
-        self.run(RunRequest {
-            skill: "bench".into(),
-            command: command.into(),
-            ..RunRequest::default()
-        })
+        self.run(Self::request(command))
+    }
+
+    fn request(command: &str) -> RunRequest {
+        RunRequest { skill: "bench".into(), command: command.into(), ..RunRequest::default() }
+    }
+
+    /// Runs `true` in a session of its own that is over then, as `metier exec` does.
+    fn once(&self, session: &str) -> Result<()> {
+        self.run_in(session, Self::request("true"))?;
+        Ok(self.runner.workspaces.give_copies_back(&Self::key(session))?)
     }
 }
 
@@ -183,6 +196,46 @@ fn overhead(metier: &Path, rounds: usize) -> Result<()> {
     row("`metier exec` in the sandbox ÷ `unshare …`", exec, Some(namespaces));
     row("fsync of a record", fsync, None);
     print("An already staged run of `true`", &table);
+    Ok(())
+}
+
+/// What a run costs of a skill with many files, all of which are compared with their digests before it: in one session,
+/// in a session that is new each time and gives its copies back, and on the host also in one that keeps them.
+fn skill_of_many_files(rounds: usize) -> Result<()> {
+    let (host, sandbox) = (Place::new(LocalExecutor::Host, MANY)?, Place::new(SANDBOX, MANY)?);
+    let mut times: [Vec<f64>; 5] = Default::default();
+    for round in 0..=rounds {
+        let (once, kept) = (format!("once-{round}"), format!("kept-{round}"));
+        let samples = [
+            timed(|| sandbox.sh("true").map(|_| ()))?,
+            timed(|| host.sh("true").map(|_| ()))?,
+            timed(|| sandbox.once(&once))?,
+            timed(|| host.once(&once))?,
+            {
+                // Without a copy that was given back, one is made.
+                let spare = host.root.path().join("state/workspaces/.spare");
+                fs::rename(&spare, spare.with_extension("away"))?;
+                let time = timed(|| host.run_in(&kept, Place::request("true")).map(|_| ()))?;
+                fs::rename(spare.with_extension("away"), spare)?;
+                time
+            },
+        ];
+        if round > 0 {
+            times.iter_mut().zip(samples).for_each(|(times, sample)| times.push(sample));
+        }
+    }
+    let [sandbox, host, sandbox_once, host_once, host_kept] = times.map(Spread::of);
+    let mut table = Table::new(&["what", "ms, median (minimum)", "÷ sandbox"]);
+    let mut row = |what: &str, it: Spread, floor: Option<Spread>| {
+        let ratio = floor.map(|floor| shown(it.over(floor))).unwrap_or_default();
+        table.row(vec![what.to_owned(), shown(it), ratio]);
+    };
+    row("in one session, sandbox", sandbox, None);
+    row("in one session, host", host, Some(sandbox));
+    row("in a new session, sandbox", sandbox_once, None);
+    row("in a new session, host", host_once, Some(sandbox_once));
+    row("in a new session, host, first copy", host_kept, Some(sandbox_once));
+    print("A run of `true` of a skill of 200 files", &table);
     Ok(())
 }
 

@@ -11,7 +11,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
+use crate::copies::spare_copies;
 use crate::layout::{METADATA, Workspaces, make_private};
+use crate::manifest;
 
 /// The file of a workspace on which its users hold a lock.
 const IN_USE: &str = ".in-use";
@@ -85,7 +87,15 @@ impl Workspaces {
             let keep = if is_hidden(&tree) { UNFINISHED } else { unused_for };
             if is_older(modified(&tree), keep) {
                 remove_tree(&tree)?;
+                remove_if_there(&manifest::beside(&tree))?;
                 removed += 1;
+            }
+        }
+        let spare = spare_copies(self.root());
+        let spare = if spare.is_dir() { folders(&spare)? } else { Vec::new() };
+        for copy in spare {
+            if is_older(modified(&copy), unused_for) {
+                remove_tree(&copy)?;
             }
         }
         Ok(removed)
@@ -108,7 +118,7 @@ struct Sweep {
 impl Sweep {
     /// Looks through everything; gives whether there was time for all of it.
     fn all(&mut self, root: &Path) -> io::Result<bool> {
-        for app in folders(root)? {
+        for app in folders(root)?.into_iter().filter(|folder| !is_hidden(folder)) {
             for user in folders(&app)? {
                 for folder in folders(&user)? {
                     if is_over(self.until) {
@@ -232,6 +242,13 @@ fn is_over(until: Option<Instant>) -> bool {
 
 fn is_hidden(folder: &Path) -> bool {
     folder.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+}
+
+fn remove_if_there(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
 }
 
 fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
@@ -378,6 +395,22 @@ mod tests {
         age(&tree, 2 * WEEK);
         assert_eq!(removed(), 1);
         assert_eq!(workspaces.staged("pdf", "d1"), None);
+    }
+
+    #[test]
+    fn copies_that_were_given_back_and_manifests_go_when_nobody_uses_them() {
+        let (state, workspaces) = workspaces();
+        let spare = state.path().join("workspaces/.spare/d1-pdf");
+        let tree = workspaces.content().join("d1-pdf");
+        [&spare, &tree].into_iter().for_each(|it| fs::create_dir_all(it).unwrap());
+        fs::write(manifest::beside(&tree), "").unwrap();
+        age(&spare, WEEK / 2);
+        assert_eq!(workspaces.remove_unused(Duration::ZERO).unwrap(), Vec::<PathBuf>::new());
+        workspaces.remove_unused_content(WEEK, &BTreeSet::new()).unwrap();
+        assert!(spare.exists() && manifest::beside(&tree).exists());
+        [&spare, &tree].into_iter().for_each(|it| age(it, 2 * WEEK));
+        workspaces.remove_unused_content(WEEK, &BTreeSet::new()).unwrap();
+        assert!(!spare.exists() && !tree.exists() && !manifest::beside(&tree).exists());
     }
 
     #[test]

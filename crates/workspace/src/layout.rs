@@ -212,6 +212,11 @@ impl Workspace {
         Ok(private)
     }
 
+    /// Returns the folder that all workspaces are in.
+    pub(crate) fn root_of_all(&self) -> &Path {
+        self.root.ancestors().nth(self.levels).unwrap_or(&self.root)
+    }
+
     /// Folders between all workspaces and this one.
     pub(crate) fn levels(&self) -> usize {
         self.levels
@@ -349,6 +354,15 @@ impl Workspace {
         }
         Ok(folder)
     }
+}
+
+/// Returns the folders of the workspaces inside another that are private to one skill each.
+pub(crate) fn private_workspaces(root: &Path) -> io::Result<Vec<PathBuf>> {
+    let listed = match fs::read_dir(root.join(PRIVATE)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        listed => listed?,
+    };
+    listed.map(|entry| Ok(entry?.path())).collect()
 }
 
 /// Lets its owner into a folder again.

@@ -50,7 +50,7 @@ impl Workspaces {
 }
 
 /// Takes the lock of a workspace for oneself alone.
-fn claim(folder: &Path) -> io::Result<File> {
+pub(crate) fn claim(folder: &Path) -> io::Result<File> {
     let lock = open_lock(folder)?;
     if is_free(&lock)? && is_lock_of(&lock, folder)? {
         return Ok(lock);

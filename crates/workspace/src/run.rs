@@ -16,6 +16,7 @@ use tracing::field::Empty;
 use crate::artifact::{ArtifactError, ArtifactStore, DirectoryStore, Owner};
 use crate::attached::bring_attached;
 use crate::collect::{Collected, Collector, Ran};
+use crate::copies::repair_warning;
 use crate::encode::file_name;
 use crate::environment::Surroundings;
 use crate::executor::{
@@ -34,7 +35,7 @@ use crate::publish::Publication;
 use crate::record::{Record, RecordedFile};
 use crate::request::{Denial, RunOutput, RunRequest};
 use crate::spans;
-use crate::stage::{StageError, Tree, is_reserved, stage};
+use crate::stage::{StageError, StagedContent, Tree, is_reserved, stage_content};
 use crate::stream::{MaskedStreams, Streams, advised};
 
 /// How often the clock of files is looked at until it has gone on; it does every few milliseconds.
@@ -136,6 +137,7 @@ impl Runner {
         let workspace = settings.workspace_of(&shared, &request.skill)?;
         let staged = stage_all(&self.workspaces, &trees)?;
         let mut warnings = hidden_entries(tree);
+        warnings.extend(staged.iter().filter_map(|it| it.warning.clone()));
         let skill_digest = tree.digest.clone();
         let since =
             make_run_folder(&workspace, &plan, &request.skill).map_err(RunError::Workspace)?;
@@ -400,11 +402,11 @@ pub(crate) fn stage_all(
     trees: &[Tree],
 ) -> Result<Vec<StagedTree>, StageError> {
     let staged = trees.iter().map(|tree| {
-        Ok(StagedTree {
-            folder: file_name(&tree.name),
-            digest: tree.digest.clone(),
-            content: stage(workspaces, tree)?,
-        })
+        let StagedContent { folder: content, manifest, repaired } =
+            stage_content(workspaces, tree)?;
+        let (folder, digest) = (file_name(&tree.name), tree.digest.clone());
+        let warning = repair_warning("staged skill", &folder, &repaired);
+        Ok(StagedTree { folder, digest, content, manifest, warning })
     });
     staged.collect()
 }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::copies::place_copies;
 use crate::environment::Surroundings;
-use crate::executor::Executor;
 use crate::order::{RunError, RunOrder};
 use crate::path::PathError;
 use crate::plan::Plan;
@@ -35,7 +35,8 @@ impl Runner {
         let shared = self.workspaces.workspace(key).map_err(RunError::Workspace)?;
         let workspace = settings.workspace_of(&shared, &request.skill)?;
         let staged = stage_all(&self.workspaces, trees)?;
-        Executor::place(&workspace, &staged).map_err(RunError::Workspace)?;
+        // Restored or not: the run compares them again, and says so.
+        place_copies(&workspace, &staged).map_err(RunError::Workspace)?;
         let directory = match outside {
             Some(folder) => folder.clone(),
             None => plan.directory.under(workspace.root()),

@@ -6,13 +6,16 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{OFlags, ioctl_ficlone};
+use rustix::fs::ioctl_ficlone;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use crate::clean::remove_tree;
+use crate::copies::restore;
 use crate::encode::file_name;
-use crate::layout::{INPUTS, Workspaces, venv};
+use crate::layout::Workspaces;
+use crate::manifest::{self, Deviation, FOLDER_MODE, Manifest, file_mode, open_for_reading};
 use crate::spans;
 
 /// Names that metier puts into a staged skill; an entry of the skill with such a name is hidden.
@@ -25,15 +28,15 @@ pub struct Tree {
     pub name: String,
     /// Where it is.
     pub folder: PathBuf,
-    /// What tells this content from any other; letters and digits only. Staged content is found by it and never compared
-    /// again: with the same digest for other files, the old ones run.
+    /// What tells this content from any other; letters and digits only. Staged content is found by it, and compared with
+    /// the entries each time.
     pub digest: String,
     /// Everything in it.
     pub entries: Vec<TreeEntry>,
 }
 
 /// A file or link of a tree.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreeEntry {
     /// Path from the folder, with slashes, without `..`.
     pub path: String,
@@ -42,7 +45,8 @@ pub struct TreeEntry {
 }
 
 /// What an entry is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum TreeKind {
     /// A regular file.
     File {
@@ -105,6 +109,14 @@ pub enum StageError {
         /// The file.
         path: String,
     },
+    /// The staged copy was changed, and there is nothing else to make it from.
+    #[error("`{path}` of `{tree}` was changed after it was staged; load the skill again")]
+    Altered {
+        /// The tree.
+        tree: String,
+        /// The first path that is not what it was.
+        path: String,
+    },
     /// Something cannot be read or written.
     #[error("`{tree}` cannot be copied into the workspace: `{path}`: {source}")]
     Io {
@@ -117,36 +129,58 @@ pub enum StageError {
     },
 }
 
-/// Gives the staged copy of a tree, made if there is none yet.
+/// Returns the staged copy of a tree, compared with what it should be; it is made if there is none, or made again if
+/// somebody changed it.
 ///
 /// # Errors
 ///
-/// When it cannot be copied, or changed in between.
+/// When it cannot be copied, changed in between, or was changed and there is nothing else to copy it from.
 pub fn stage(workspaces: &Workspaces, tree: &Tree) -> Result<PathBuf, StageError> {
+    stage_content(workspaces, tree).map(|staged| staged.folder)
+}
+
+/// A staged tree that was compared with its manifest.
+#[derive(Debug)]
+pub(crate) struct StagedContent {
+    pub(crate) folder: PathBuf,
+    pub(crate) manifest: Manifest,
+    /// What somebody had changed in it.
+    pub(crate) repaired: Vec<Deviation>,
+}
+
+/// The same as [`stage`], with what it was compared with.
+pub(crate) fn stage_content(
+    workspaces: &Workspaces,
+    tree: &Tree,
+) -> Result<StagedContent, StageError> {
     spans::step_now(&spans::stage(tree), || find_or_make(workspaces, tree))
 }
 
-fn find_or_make(workspaces: &Workspaces, tree: &Tree) -> Result<PathBuf, StageError> {
+fn find_or_make(workspaces: &Workspaces, tree: &Tree) -> Result<StagedContent, StageError> {
     if !is_digest(&tree.digest) {
         let (tree, digest) = (tree.name.clone(), tree.digest.clone());
         return Err(StageError::Digest { tree, digest });
     }
     let staged = workspaces.place_of(&tree.name, &tree.digest);
-    if staged.is_dir() {
-        note_use(&staged);
-        return Ok(staged);
-    }
     let fail = |source| StageError::Io {
         tree: tree.name.clone(),
         path: workspaces.content().display().to_string(),
         source,
     };
-    // A tree that is read where it was staged cannot be staged from there once it is gone.
+    // A tree that is read where it was staged has nothing else to be compared with, and cannot be staged from there.
     if tree.folder == staged {
-        return Err(fail(io::ErrorKind::NotFound.into()));
+        return find_again(tree, staged, fail);
+    }
+    let manifest = Manifest::of(tree);
+    if staged.is_dir() {
+        let repaired = restore(&manifest, &staged, &tree.folder).map_err(fail)?;
+        note_use(&staged);
+        manifest.keep_beside(&staged).map_err(fail)?;
+        return Ok(StagedContent { folder: staged, manifest, repaired });
     }
     let beside = unused_folder(workspaces.content()).map_err(fail)?;
     let copied = copy_tree(tree, &beside).and_then(|()| finish(tree, &beside).map_err(fail));
+    let copied = copied.and_then(|()| manifest.keep_beside(&staged).map_err(fail));
     let result = copied.and_then(|()| match fs::rename(&beside, &staged) {
         Ok(()) => Ok(()),
         // Somebody else was faster with the same content.
@@ -157,7 +191,25 @@ fn find_or_make(workspaces: &Workspaces, tree: &Tree) -> Result<PathBuf, StageEr
         // What is left is cleaned away by `gc`.
         let _left = remove_tree(&beside);
     }
-    result.map(|()| staged)
+    result.map(|()| StagedContent { folder: staged, manifest, repaired: Vec::new() })
+}
+
+/// Finds what was staged before, as long as it is what it was then.
+fn find_again(
+    tree: &Tree,
+    staged: PathBuf,
+    fail: impl Fn(io::Error) -> StageError,
+) -> Result<StagedContent, StageError> {
+    let manifest = Manifest::read(&manifest::beside(&staged)).map_err(&fail)?;
+    let Some(manifest) = manifest.filter(|_| staged.is_dir()) else {
+        return Err(fail(io::ErrorKind::NotFound.into()));
+    };
+    if let Some(first) = manifest.compare(&staged).map_err(&fail)?.first() {
+        let path = first.path.display().to_string().escape_debug().to_string();
+        return Err(StageError::Altered { tree: tree.name.clone(), path });
+    }
+    note_use(&staged);
+    Ok(StagedContent { folder: staged, manifest, repaired: Vec::new() })
 }
 
 impl Workspaces {
@@ -186,34 +238,6 @@ fn note_use(staged: &Path) {
     if age > Duration::from_hours(24) {
         let _not_noted = File::open(staged).and_then(|it| it.set_modified(SystemTime::now()));
     }
-}
-
-/// Copies a staged tree to where a program can have it without mounts.
-pub(crate) fn copy_staged(staged: &Path, to: &Path) -> io::Result<()> {
-    remove_tree(to)?;
-    copy_folder(staged, to)
-}
-
-fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
-    DirBuilder::new().mode(0o755).create(to)?;
-    fs::set_permissions(to, fs::Permissions::from_mode(0o755))?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let (source, target) = (entry.path(), to.join(entry.file_name()));
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            copy_folder(&source, &target)?;
-        } else if kind.is_symlink() {
-            symlink(fs::read_link(&source)?, &target)?;
-        } else {
-            let from = File::open(&source)?;
-            let mode = from.metadata()?.permissions().mode();
-            let to = File::options().write(true).create_new(true).mode(mode).open(&target)?;
-            to.set_permissions(fs::Permissions::from_mode(mode))?;
-            clone_or_copy(&from, &to)?;
-        }
-    }
-    Ok(())
 }
 
 fn unused_folder(content: &Path) -> io::Result<PathBuf> {
@@ -276,12 +300,10 @@ fn make_link(target: &str, at: &Path) -> io::Result<()> {
 }
 
 /// Copies a file and gives the digest of what was copied.
-fn copy_file(from: &Path, to: &Path, executable: bool) -> io::Result<[u8; 32]> {
+pub(crate) fn copy_file(from: &Path, to: &Path, executable: bool) -> io::Result<[u8; 32]> {
     to.parent().map_or(Ok(()), fs::create_dir_all)?;
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let flags = i32::try_from(flags.bits()).unwrap_or_default();
-    let from = File::options().read(true).custom_flags(flags).open(from)?;
-    let mode = if executable { 0o555 } else { 0o444 };
+    let from = open_for_reading(from)?;
+    let mode = file_mode(executable);
     let mut to = File::options().read(true).write(true).create_new(true).mode(mode).open(to)?;
     // Whoever runs the program reads it, whatever mask the caller has.
     to.set_permissions(fs::Permissions::from_mode(mode))?;
@@ -323,24 +345,9 @@ impl Write for HashWriter<'_> {
     }
 }
 
-fn clone_or_copy(mut from: &File, mut to: &File) -> io::Result<()> {
-    if ioctl_ficlone(to, from).is_err() {
-        io::copy(&mut from, &mut to)?;
-    }
-    Ok(())
-}
-
 /// Puts the links to the workspace's folders in, and lets nobody change anything any more.
 fn finish(tree: &Tree, folder: &Path) -> io::Result<()> {
-    let venv = format!("../../{}", venv(&tree.name));
-    let inputs = format!("../../{INPUTS}");
-    let links = [
-        ("out", "../../out"),
-        ("work", "../../work"),
-        ("inputs", inputs.as_str()),
-        (".venv", venv.as_str()),
-    ];
-    for (name, target) in links {
+    for (name, target) in manifest::links(&tree.name) {
         symlink(target, folder.join(name))?;
     }
     make_read_only(folder)
@@ -353,7 +360,7 @@ fn make_read_only(folder: &Path) -> io::Result<()> {
             make_read_only(&entry.path())?;
         }
     }
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o555))
+    fs::set_permissions(folder, fs::Permissions::from_mode(FOLDER_MODE))
 }
 
 #[cfg(test)]
@@ -378,6 +385,30 @@ mod tests {
         remove_tree(&staged).unwrap();
         assert!(stage(&workspaces, &known).is_err());
         assert!(!staged.exists());
+    }
+
+    #[test]
+    fn a_staged_tree_that_was_changed_is_refused_without_its_files_and_restored_with_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let workspaces = Workspaces::open(&at("workspaces"), &at("content")).unwrap();
+        fs::create_dir_all(at("pdf/scripts")).unwrap();
+        fs::write(at("pdf/scripts/run.py"), "print(1)").unwrap();
+        let sha256 = Sha256::digest("print(1)").into();
+        let kind = TreeKind::File { sha256, executable: false };
+        let tree =
+            Tree::new("pdf", at("pdf"), vec![TreeEntry { path: "scripts/run.py".into(), kind }]);
+        let staged = stage(&workspaces, &tree).unwrap();
+        let known = Tree { folder: staged.clone(), entries: Vec::new(), ..tree.clone() };
+        assert_eq!(stage(&workspaces, &known).unwrap(), staged);
+        let script = staged.join("scripts/run.py");
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o644)).unwrap();
+        fs::write(&script, "print(2)").unwrap();
+        let refused = stage(&workspaces, &known).unwrap_err();
+        insta::assert_snapshot!(refused, @"`scripts/run.py` of `pdf` was changed after it was staged; load the skill again");
+        assert_eq!(stage(&workspaces, &tree).unwrap(), staged);
+        assert_eq!(fs::read_to_string(&script).unwrap(), "print(1)");
+        assert_eq!(stage(&workspaces, &known).unwrap(), staged);
     }
 
     #[test]

@@ -12,7 +12,8 @@ use async_trait::async_trait;
 use metier_sandbox::{Cancel, Ended, Limit, Limits, Observer, Stream, Walk};
 use tokio::time::sleep;
 
-use super::{ExecuteError, Executed, Execution, Executor, Live, Network, StagedTree, Watch};
+use super::{ExecuteError, Executed, Execution, Live, Network, Watch};
+use crate::copies::place_copies;
 use crate::layout::{WRITABLE, home, venv};
 use crate::manner::Manner;
 use crate::request::Confinement;
@@ -25,7 +26,7 @@ const CANCEL_LOOK: Duration = Duration::from_millis(50);
 /// Runs commands in a way of its own.
 ///
 /// Programs implement it that want skills to run somewhere else than the executors of this crate do, and give it
-/// to a [`Runner`](crate::Runner) as [`Executor::Custom`]. What it must uphold:
+/// to a [`Runner`](crate::Runner) as [`Executor::Custom`](super::Executor::Custom). What it must uphold:
 ///
 /// - [`sees_host`](Self::sees_host) tells the truth. An agent lets commands run without asking anybody only
 ///   where they are confined, and that is what it decides by.
@@ -260,7 +261,7 @@ pub(super) async fn execute(
     if matches!(execution.network, Network::Listed(..)) && !executor.keeps_lists() {
         return Err(ExecuteError::NoProxy);
     }
-    place(&execution).await?;
+    let mut warnings = place(&execution).await?;
     let limit = execution.limits.wall;
     let run = custom_run(&*executor, &execution);
     let directory = run.directory.display().to_string();
@@ -279,6 +280,7 @@ pub(super) async fn execute(
     if outcome.timed_out && !outcome.ended.limits.contains(&Limit::Wall) {
         outcome.ended.limits.push(Limit::Wall);
     }
+    warnings.append(&mut outcome.warnings);
     Ok(Executed {
         ended: outcome.ended,
         timed_out: outcome.timed_out,
@@ -288,14 +290,14 @@ pub(super) async fn execute(
         directory,
         confinement: Confinement { executor: name, level: None, ..outcome.confinement },
         refused_addresses: Vec::new(),
-        warnings: outcome.warnings,
+        warnings,
     })
 }
 
-/// Puts the trees of a run where its executor finds them.
-async fn place(execution: &Execution) -> Result<(), ExecuteError> {
+/// Puts the trees of a run where its executor finds them, and returns warnings.
+async fn place(execution: &Execution) -> Result<Vec<String>, ExecuteError> {
     let (workspace, staged) = (execution.workspace.clone(), execution.staged.clone());
-    let placing = move || Executor::place(&workspace, &staged as &[StagedTree]);
+    let placing = move || place_copies(&workspace, &staged);
     let placed = tokio::task::spawn_blocking(placing).await.map_err(std::io::Error::other)?;
     Ok(placed?)
 }

@@ -11,12 +11,12 @@ use metier_sandbox::{
 use tokio::runtime::Handle;
 
 use super::{ExecuteError, Executed, Execution, Firmness, Network, StagedTree, VIEW, Watch};
-use crate::layout::{WRITABLE, Workspace, home, venv};
+use crate::copies::place_copies;
+use crate::layout::{WRITABLE, home, venv};
 use crate::manner::Manner;
 use crate::order::InstalledTools;
 use crate::proxy::{Proxy, ProxyOptions, Refusal};
 use crate::request::Confinement;
-use crate::stage::copy_staged;
 use crate::way;
 
 /// Runs commands on this machine.
@@ -71,8 +71,9 @@ fn execute_at(
     };
     let root = execution.workspace.root();
     let view = if level == Level::Full { PathBuf::from(VIEW) } else { root.to_owned() };
+    let mut restored = Vec::new();
     if level != Level::Full {
-        copy_trees(&execution.workspace, &execution.staged)?;
+        restored = place_copies(&execution.workspace, &execution.staged)?;
     }
     if level == Level::Landlock
         && let Some(folder) = way::open(&execution.workspace)?
@@ -116,7 +117,7 @@ fn execute_at(
         directory: directory.display().to_string(),
         confinement: Confinement { not_promised, ..confinement },
         refused_addresses,
-        warnings: attendant.warnings,
+        warnings: restored.into_iter().chain(attendant.warnings).collect(),
     })
 }
 
@@ -205,25 +206,6 @@ fn policy(level: Level, execution: &Execution, view: &Path) -> Policy {
         }
     }
     policy
-}
-
-/// Puts copies of the staged trees into the workspace, where they are not mounted.
-pub(super) fn copy_trees(workspace: &Workspace, staged: &[StagedTree]) -> std::io::Result<()> {
-    let _lock = workspace.lock()?;
-    let mut metadata = workspace.metadata()?;
-    let mut changed = false;
-    for StagedTree { folder, digest, content } in staged {
-        let target = workspace.root().join("skills").join(folder);
-        if metadata.skills.get(folder) != Some(digest) || !target.is_dir() {
-            copy_staged(content, &target)?;
-            metadata.skills.insert(folder.clone(), digest.clone());
-            changed = true;
-        }
-    }
-    if changed {
-        workspace.save(&metadata)?;
-    }
-    Ok(())
 }
 
 fn confinement(

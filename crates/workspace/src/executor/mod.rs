@@ -15,6 +15,7 @@ use tracing::Instrument;
 
 use crate::environment::Surroundings;
 use crate::layout::Workspace;
+use crate::manifest::Manifest;
 use crate::manner::Manner;
 use crate::path::Inside;
 use crate::proxy::{AllowList, ParseError, Refusal};
@@ -59,11 +60,6 @@ impl Executor {
             Self::Container(containers) => Self::Container(containers.telling(teller)),
             other => other,
         }
-    }
-
-    /// Puts trees where programs of the host find them.
-    pub(crate) fn place(workspace: &Workspace, staged: &[StagedTree]) -> std::io::Result<()> {
-        local::copy_trees(workspace, staged)
     }
 
     /// Whether programs see the host's files under their own paths.
@@ -197,6 +193,10 @@ pub(crate) struct StagedTree {
     pub(crate) folder: String,
     pub(crate) digest: String,
     pub(crate) content: PathBuf,
+    /// What it was compared with, and its copies are.
+    pub(crate) manifest: Manifest,
+    /// Says what somebody had changed in it.
+    pub(crate) warning: Option<String>,
 }
 
 /// How a command went.

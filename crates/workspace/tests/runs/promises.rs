@@ -226,8 +226,9 @@ fn thousand_files(bench: &Bench) -> Result<(), Failed> {
 fn staged_once(bench: &Bench) -> Result<(), Failed> {
     let staged = || {
         let entries = fs::read_dir(bench.path("state/content")).expect("a folder");
-        let seen = entries.map(|entry| {
-            let entry = entry.expect("an entry");
+        let entries = entries.map(|entry| entry.expect("an entry"));
+        let folders = entries.filter(|entry| entry.path().is_dir());
+        let seen = folders.map(|entry| {
             let metadata = entry.path().join("SKILL.md").metadata().expect("a file");
             (entry.file_name(), metadata.ino(), metadata.ctime_nsec())
         });

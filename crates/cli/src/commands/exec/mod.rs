@@ -88,6 +88,10 @@ pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure
         let place = Place { session: &session, folder: workspace.as_ref().map(Workspace::root) };
         report::print(context, &place, &output);
     }
+    if arguments.session.is_none() {
+        // Whoever goes on with the session has copies again.
+        let _kept = runner.workspaces.give_copies_back(&key);
+    }
     // The run is over and told; `metier gc` says what is wrong with workspaces.
     let _removed = runner.workspaces.remove_unused_daily(context.workspace_ttl(), PATIENCE);
     Ok(exit_code(&output))

@@ -52,6 +52,7 @@ const HINTLESS: &[(&str, &str, &str)] = &[
     ("workspace: RunError", "Artifact", CARRIED),
     ("workspace: RunError", "Stage", CARRIED),
     ("workspace: RunError", "Owner", CARRIED),
+    ("workspace: StageError", "Altered", ITSELF),
     ("workspace: StageError", "Changed", ITSELF),
     ("workspace: StageError", "Digest", ITSELF),
     ("workspace: VariableError", "*", ITSELF),

@@ -111,6 +111,7 @@ fn requests(sheet: &mut Sheet) {
     let errors = [
         StageError::Digest { tree: "pdf".into(), digest: "../x".into() },
         StageError::Changed { tree: "pdf".into(), path: "run.py".into() },
+        StageError::Altered { tree: "pdf".into(), path: "run.py".into() },
         StageError::Io {
             tree: "pdf".into(),
             path: "run.py".into(),

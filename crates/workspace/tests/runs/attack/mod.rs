@@ -5,6 +5,7 @@
 //! says so, and nothing is tried. The page `docs/attacks.md` is written from the table.
 
 mod bombs;
+mod copies;
 mod links;
 mod page;
 mod reach;
@@ -269,6 +270,26 @@ const TABLE: &[Attack] = &[
         "write_to_the_source",
         "changing, through the skill that runs, what it was staged from",
         tree::write_to_the_source,
+    ),
+    Attack::new(
+        "change_the_copy_that_runs",
+        "rewriting, replacing or removing files of the skill that runs, with their times restored, for later runs",
+        copies::change_the_copy_that_runs,
+    ),
+    Attack::new(
+        "add_to_the_copy_that_runs",
+        "adding modules, compiled code and thousands of files to the skill that runs, for later runs",
+        copies::add_to_the_copy_that_runs,
+    ),
+    Attack::new(
+        "change_staged_content",
+        "changing what all copies of a skill are made of, and the manifest beside it",
+        copies::change_staged_content,
+    ),
+    Attack::new(
+        "change_a_spare_copy",
+        "changing a copy that a session gave back, before the next one has it",
+        copies::change_a_spare_copy,
     ),
     Attack::isolated(
         "forge_records",

@@ -13,6 +13,7 @@ mod lines;
 pub mod server;
 pub mod skills;
 pub mod stdio;
+mod stuck;
 
 pub use server::Server;
 

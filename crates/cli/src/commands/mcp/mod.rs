@@ -13,6 +13,7 @@ use metier_agent::texts::TextMemory;
 use metier_agent::visit::{Visit, Visits};
 use metier_agent::{AgentSettings, Library};
 use metier_serve::mcp::server::Bell;
+use metier_serve::mcp::stdio::ServingEnd;
 use metier_serve::mcp::{Server, stdio};
 use metier_session::SessionStore;
 use metier_workspace::Runner;
@@ -27,6 +28,12 @@ use crate::runs::{key_of, new_session};
 
 /// How long what runs may take to end when serving has.
 const LAST_WORDS: Duration = Duration::from_secs(3);
+/// The same where a thread may wait for ever to write an answer that nobody takes. What runs ends with this process in
+/// any case.
+const STUCK_WORDS: Duration = Duration::from_millis(300);
+/// Threads on which calls may wait for their programs: more than calls may be open at a time over HTTP, in sessions and
+/// without, so that those of one token leave some to others.
+const MAX_THREADS: usize = 1024;
 
 /// Serves skills, or does what belongs to it.
 pub(super) fn run(arguments: &McpArgs, context: &Context) -> Result<u8, Failure> {
@@ -65,17 +72,22 @@ fn serve(arguments: &ServeArgs, context: &Context) -> Result<u8, Failure> {
             }
             Some(address) => {
                 let visitors = http::Visitors::new(visits, key, bell);
-                http::serve(address, &arguments.http, context, visitors).await
+                let served = http::serve(address, &arguments.http, context, visitors).await;
+                served.map(|()| ServingEnd::Done)
             }
         }
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().max_blocking_threads(MAX_THREADS).build();
     let runtime = runtime.map_err(|error| Failure::of_system(&error))?;
     let served = runtime.block_on(serving);
     // Somebody may still be reading from a standard input that never ends.
-    runtime.shutdown_timeout(LAST_WORDS);
+    runtime.shutdown_timeout(match served {
+        Ok(ServingEnd::OutputStuck) => STUCK_WORDS,
+        Ok(ServingEnd::Done) | Err(_) => LAST_WORDS,
+    });
     skills.save();
-    served.map(|()| OK)
+    served.map(|_| OK)
 }
 
 /// Waits until somebody wants the process to end.

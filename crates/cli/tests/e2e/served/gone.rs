@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::http::Served;
 use super::pipes::Piped;
-use super::{call, modern, processes_with, run_sleeping, wait_for};
+use super::{call, modern, processes_with, request, run_sleeping, wait_for};
 use crate::environment;
 
 /// What is promised for a call that is cancelled.
@@ -63,7 +63,7 @@ fn a_cancelled_call_stops_its_processes_over_pipes() {
     running("mark-cancelled-pipe", |it| client.write(it));
     client.write(&cancellation());
     must_end_within(CANCELLED, "mark-cancelled-pipe");
-    client.write(&super::request("after", "ping", &json!({})));
+    client.write(&request("after", "ping", &json!({})));
     assert_eq!(client.read()["id"], "after", "a cancelled call has no answer");
 }
 
@@ -155,4 +155,47 @@ fn a_server_that_is_told_to_stop_ends_what_runs() {
         must_end_within(AWAY, mark);
         assert!(served.child.wait().expect("its end").success());
     }
+}
+
+/// A client that reads nothing and closes the input of the server while its output is full.
+fn leave_a_full_pipe(lines: &[String]) -> bool {
+    let env = with_skill();
+    let mut piped = Piped::start(&env);
+    for line in lines {
+        piped.write_line(line);
+    }
+    // The server has written what fits, and waits to write more.
+    let fits = || piped.is_output_full();
+    assert!(wait_for(Duration::from_secs(20), fits), "the pipe is never full");
+    piped.close_input();
+    let child = &mut piped.child;
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while Instant::now() < deadline {
+        if child.try_wait().expect("a child").is_some() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    false
+}
+
+#[test]
+fn a_full_pipe_does_not_keep_a_server_whose_input_is_closed() {
+    let lists = (10..300).map(|id| request(id, "tools/list", &json!({})).to_string());
+    assert!(leave_a_full_pipe(&lists.collect::<Vec<_>>()));
+}
+
+#[test]
+fn a_full_pipe_of_refusals_does_not_keep_a_server_whose_input_is_closed() {
+    let wrong = vec!["no message".to_owned(); 2_000];
+    assert!(leave_a_full_pipe(&wrong));
+}
+
+#[test]
+fn what_runs_ends_with_a_server_whose_output_is_full() {
+    let mark = "mark-full-pipe";
+    let mut lines = vec![run_sleeping(9, mark).to_string()];
+    lines.extend((10..300).map(|id| request(id, "tools/list", &json!({})).to_string()));
+    assert!(leave_a_full_pipe(&lines));
+    must_end_within(Duration::from_secs(5), mark);
 }

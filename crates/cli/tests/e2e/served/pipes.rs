@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 
 use super::{call, initialize};
 
+/// Bytes of a pipe, which has 64 KiB, that are all but a page.
+const NEARLY_FULL: u64 = (64 - 4) << 10;
+
 /// A server that was started by its client, and has loaded the skill `demo`.
 pub(super) struct Piped {
     pub(super) child: Child,
@@ -33,6 +36,18 @@ impl Piped {
     pub(super) fn write(&mut self, message: &Value) {
         let input = self.input.as_mut().expect("it is open");
         writeln!(input, "{message}").expect("it is read");
+    }
+
+    /// Writes a line, whatever it is.
+    pub(super) fn write_line(&mut self, line: &str) {
+        let input = self.input.as_mut().expect("it is open");
+        writeln!(input, "{line}").expect("it is read");
+    }
+
+    /// Whether the pipe is nearly full of what the server wrote, so that the rest of it waits.
+    pub(super) fn is_output_full(&self) -> bool {
+        let output = self.output.as_ref().expect("it is open").get_ref();
+        rustix::io::ioctl_fionread(output).expect("a pipe") > NEARLY_FULL
     }
 
     /// The next message that is no notification.

@@ -5,6 +5,7 @@
 //! they are cancelled, which is what stops their programs.
 
 use std::collections::{HashSet, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -26,6 +27,29 @@ pub(crate) const MAX_OPEN: usize = 256;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calls(Arc<Shared>);
 
+/// The calls that several clients may have open together.
+#[derive(Clone, Debug)]
+pub(crate) struct CallBudget {
+    open: Arc<AtomicUsize>,
+    most: usize,
+}
+
+impl CallBudget {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { open: Arc::default(), most }
+    }
+
+    /// Takes a place for a call, if one is free.
+    fn take(&self) -> bool {
+        let one_more = |open: usize| (open < self.most).then_some(open + 1);
+        self.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
+    }
+
+    fn give_back(&self, count: usize) {
+        self.open.fetch_sub(count, Ordering::Relaxed);
+    }
+}
+
 /// Why a call cannot be opened.
 #[derive(Debug, Error)]
 pub(crate) enum CallError {
@@ -35,6 +59,9 @@ pub(crate) enum CallError {
     /// See [`MAX_OPEN`].
     #[error("{MAX_OPEN} calls wait for their answers")]
     TooMany,
+    /// See [`CallBudget`].
+    #[error("{0} calls of this token wait for their answers")]
+    TokenHasTooMany(usize),
 }
 
 #[derive(Debug, Default)]
@@ -42,9 +69,33 @@ struct Shared {
     open: Mutex<HashSet<RequestId>>,
     ended: Notify,
     abandoned: Notify,
+    /// What the calls count against beside their own bound.
+    budget: Option<CallBudget>,
+}
+
+impl Shared {
+    fn give_back(&self, count: usize) {
+        if let Some(budget) = &self.budget {
+            budget.give_back(count);
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let left = self.open.get_mut().unwrap_or_else(PoisonError::into_inner).len();
+        self.give_back(left);
+    }
 }
 
 impl Calls {
+    /// No calls yet, which will count against a budget.
+    pub(crate) fn within(budget: CallBudget) -> Self {
+        let mut shared = Shared::default();
+        shared.budget = Some(budget);
+        Self(Arc::new(shared))
+    }
+
     /// Opens a call.
     pub(crate) fn open(&self, id: &RequestId) -> Result<(), CallError> {
         let mut open = self.lock();
@@ -54,6 +105,9 @@ impl Calls {
         if open.len() >= MAX_OPEN {
             return Err(CallError::TooMany);
         }
+        if let Some(budget) = self.0.budget.as_ref().filter(|budget| !budget.take()) {
+            return Err(CallError::TokenHasTooMany(budget.most));
+        }
         open.insert(id.clone());
         Ok(())
     }
@@ -61,6 +115,7 @@ impl Calls {
     /// Notes that a call was answered, or that nobody waits for its answer.
     pub(crate) fn end(&self, id: &RequestId) {
         if self.lock().remove(id) {
+            self.0.give_back(1);
             self.0.ended.notify_one();
         }
     }
@@ -82,7 +137,9 @@ impl Calls {
     }
 
     fn take(&self) -> VecDeque<RequestId> {
-        self.lock().drain().collect()
+        let taken: VecDeque<RequestId> = self.lock().drain().collect();
+        self.0.give_back(taken.len());
+        taken
     }
 
     fn lock(&self) -> MutexGuard<'_, HashSet<RequestId>> {

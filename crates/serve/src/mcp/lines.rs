@@ -67,7 +67,7 @@ pub(crate) fn refused_call(error: &CallError, id: &RequestId) -> Refusal {
     let data = ErrorData::invalid_request(format!("{id}: {error}"), None);
     let id = match error {
         CallError::InUse => None,
-        CallError::TooMany => Some(id.clone()),
+        CallError::TooMany | CallError::TokenHasTooMany(_) => Some(id.clone()),
     };
     Box::new(JsonRpcMessage::error(data, id))
 }

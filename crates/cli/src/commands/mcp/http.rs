@@ -23,13 +23,14 @@ pub(super) async fn serve(
     address: SocketAddr,
     arguments: &HttpArgs,
     context: &Context,
-    visitors: Visitors,
+    mut visitors: Visitors,
 ) -> Result<(), Failure> {
     if !address.ip().is_loopback() && !arguments.allow_remote {
         return Err(Failure::usage(format!("`{address}` can be reached from other machines"))
             .hint("listen at 127.0.0.1, or add `--allow-remote` if that is what you want"));
     }
     let (tokens, origin) = token::tokens(arguments, context)?;
+    visitors.holders = tokens.holders();
     let listener = TcpListener::bind(address).await.map_err(|error| {
         Failure::new(format!("cannot listen at `{address}`: {error}"))
             .hint("name an address of this machine and a free port; port 0 takes any")
@@ -64,20 +65,33 @@ pub(super) struct Visitors {
     /// The workspace of requests without a session, for the first token.
     key: SessionKey,
     passing: Mutex<BTreeMap<usize, Arc<Visit>>>,
+    /// Who has each token, if there are several: each has artifacts of its own that all its sessions share.
+    holders: Option<Vec<String>>,
     /// Rung when skills change.
     bell: Bell,
 }
 
 impl Visitors {
     pub(super) fn new(visits: Arc<Visits>, key: SessionKey, bell: Bell) -> Self {
-        Self { visits, key, passing: Mutex::default(), bell }
+        Self { visits, key, passing: Mutex::default(), holders: None, bell }
+    }
+
+    /// The key of a session of whoever has a token.
+    fn owned_by(&self, token: usize, key: SessionKey) -> SessionKey {
+        match &self.holders {
+            Some(holders) => SessionKey { user: format!("token-{}", holders[token]), ..key },
+            None => key,
+        }
     }
 
     fn visit(&self, guest: Guest) -> Arc<Visit> {
-        let new = |key| Visit::new(Arc::clone(&self.visits), key);
-        let Guest::Passing(token) = guest else {
-            return Arc::new(new(key_of(&new_session())));
+        let token = match guest {
+            Guest::Session(token) | Guest::Passing(token) => token,
         };
+        let new = |key| Visit::new(Arc::clone(&self.visits), self.owned_by(token, key));
+        if let Guest::Session(_) = guest {
+            return Arc::new(new(key_of(&new_session())));
+        }
         let mut passing = self.passing.lock().unwrap_or_else(PoisonError::into_inner);
         let visit = passing.entry(token).or_insert_with(|| {
             let key = if token == 0 { self.key.clone() } else { key_of(&new_session()) };

@@ -169,6 +169,37 @@ fn other_hosts_origins_paths_and_methods_are_refused() {
 }
 
 #[test]
+fn a_request_names_one_host_and_no_user() {
+    let (_env, served) = served();
+    let port = served.address.port();
+    let good = format!("127.0.0.1:{port}");
+    let (target, elsewhere) = (format!("http://{good}/mcp"), "http://evil.example/mcp".to_owned());
+    let with_user = format!("http://evil.example@{good}/mcp");
+    let user = format!("evil.example@{good}");
+    let userless = format!("{good}@evil.example");
+    let body = initialize().to_string();
+    let status = |headers: &[(&str, &str)]| served.send("POST", headers, body.as_bytes()).status;
+    assert_eq!(status(&[(":path", &target)]), 200);
+    assert_eq!(status(&[("Host", &good), ("Host", &good)]), 400);
+    assert_eq!(status(&[("Host", &good), ("Host", "evil.example")]), 400);
+    assert_eq!(status(&[("Host", "evil.example"), ("host", &good)]), 400);
+    assert_eq!(status(&[("Host", &user)]), 400);
+    assert_eq!(status(&[("Host", &userless)]), 400);
+    assert_eq!(status(&[(":path", &elsewhere)]), 421);
+    assert_eq!(status(&[(":path", &elsewhere), ("Host", "evil.example")]), 403);
+    assert_eq!(status(&[(":path", &with_user)]), 421);
+    assert_eq!(status(&[(":path", &target), ("Host", "evil.example")]), 421);
+    assert_eq!(status(&[("Host", "")]), 400);
+    // Without the token nobody learns any of this.
+    for host in [good.as_str(), "evil.example", &user] {
+        let nobody = [("Authorization", "Bearer nobody"), ("Host", host), ("Host", &good)];
+        assert_eq!(status(&nobody), 401, "{host}");
+    }
+    assert_eq!(status(&[("Authorization", ""), (":path", &elsewhere)]), 401);
+    served.must_be_well(&served.open());
+}
+
+#[test]
 fn hosts_and_origins_can_be_allowed() {
     let env = environment();
     let allowed = ["--allow-host", "box.example", "--allow-origin", "https://page.example:443"];

@@ -9,6 +9,7 @@ mod lines;
 mod parallel;
 mod pipes;
 mod token;
+mod tokens;
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -1,12 +1,13 @@
 //! Connections: a bound on how many there are, and on the time in which one must say something.
 //!
 //! Anybody who reaches the address can open connections and be silent. So a connection is a stranger until a request
-//! on it had a token, and when there are too many the oldest stranger goes: whoever has a token gets through.
+//! on it had a token, and when there are too many the oldest stranger goes: whoever has a token gets through. Some places
+//! are for strangers alone. When tokens have all others, the one with the most connections gives one up for one that has
+//! fewer, so that no token keeps another out ([`places`](super::places)).
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::server::conn::http1;
@@ -15,14 +16,13 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::ServerHandler;
 use rustix::net::sockopt;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use super::LAST_WORDS;
 use super::front::Front;
+use super::places::{MAX_CONNECTIONS, Places};
 
-/// Connections at a time: a process may usually have 1 024 files, and runs need some.
-const MAX_CONNECTIONS: usize = 256;
 /// How long the header of a request may take, and a connection be without one.
 const HEADER_TIME: Duration = Duration::from_secs(30);
 /// The bytes and the fields that a header may have.
@@ -40,17 +40,13 @@ pub(super) struct Connections<S> {
     listener: TcpListener,
     front: Arc<Front<S>>,
     open: JoinSet<()>,
-    strangers: Arc<Strangers>,
+    places: Arc<Places>,
     count: u64,
 }
 
-/// Connections on which no request had a token, oldest first.
-#[derive(Default)]
-struct Strangers(Mutex<VecDeque<(u64, AbortHandle)>>);
-
 impl<S: ServerHandler> Connections<S> {
     pub(super) fn new(listener: TcpListener, front: Arc<Front<S>>) -> Self {
-        Self { listener, front, open: JoinSet::new(), strangers: Arc::default(), count: 0 }
+        Self { listener, front, open: JoinSet::new(), places: Arc::default(), count: 0 }
     }
 
     /// Lets connections in until it is told to stop.
@@ -66,7 +62,7 @@ impl<S: ServerHandler> Connections<S> {
                     Ok((stream, _)) => self.admit(stream),
                     Err(error) => {
                         tracing::warn!(%error, "a connection cannot be accepted");
-                        self.strangers.drop_oldest();
+                        self.places.drop_oldest_stranger();
                         sleep(NO_FILES).await;
                     }
                 },
@@ -83,7 +79,7 @@ impl<S: ServerHandler> Connections<S> {
     }
 
     fn admit(&mut self, stream: TcpStream) {
-        if self.open.len() >= MAX_CONNECTIONS && !self.strangers.drop_oldest() {
+        if self.open.len() >= MAX_CONNECTIONS && !self.places.drop_oldest_stranger() {
             tracing::warn!("{MAX_CONNECTIONS} connections are open, no more are accepted");
             return;
         }
@@ -94,31 +90,9 @@ impl<S: ServerHandler> Connections<S> {
         }
         self.count += 1;
         let number = self.count;
-        let (front, strangers) = (Arc::clone(&self.front), Arc::clone(&self.strangers));
-        let handle = self.open.spawn(converse(stream, front, move || strangers.forget(number)));
-        self.strangers.lock().push_back((number, handle));
-    }
-}
-
-impl Strangers {
-    /// Ends the connection of the oldest, if there is one.
-    fn drop_oldest(&self) -> bool {
-        let oldest = self.lock().pop_front();
-        oldest.is_some_and(|(_, handle)| {
-            handle.abort();
-            true
-        })
-    }
-
-    fn forget(&self, number: u64) {
-        let mut strangers = self.lock();
-        if let Ok(place) = strangers.binary_search_by_key(&number, |(number, _)| *number) {
-            strangers.remove(place);
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, VecDeque<(u64, AbortHandle)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let (front, places) = (Arc::clone(&self.front), Arc::clone(&self.places));
+        let handle = self.open.spawn(converse(stream, front, places, number));
+        self.places.add(number, handle);
     }
 }
 
@@ -132,12 +106,18 @@ async fn sweep<S: ServerHandler>(front: Arc<Front<S>>) -> Infallible {
     }
 }
 
-/// Answers the requests of one connection; `known` is called when one has a token, and at the end.
-async fn converse<S: ServerHandler>(stream: TcpStream, front: Arc<Front<S>>, known: impl Fn()) {
+/// Answers the requests of one connection.
+async fn converse<S: ServerHandler>(
+    stream: TcpStream,
+    front: Arc<Front<S>>,
+    places: Arc<Places>,
+    number: u64,
+) {
     let answering = service_fn(|request| {
-        let front = &front;
-        let known = &known;
-        async move { Ok::<_, Infallible>(front.answer(request, known).await) }
+        let (front, places) = (&front, &places);
+        async move {
+            Ok::<_, Infallible>(front.answer(request, |token| places.own(number, token)).await)
+        }
     });
     let mut settings = http1::Builder::new();
     settings
@@ -148,5 +128,5 @@ async fn converse<S: ServerHandler>(stream: TcpStream, front: Arc<Front<S>>, kno
     if let Err(error) = settings.serve_connection(TokioIo::new(stream), answering).await {
         tracing::debug!(%error, "a connection ended early");
     }
-    known();
+    places.forget(number);
 }

@@ -20,6 +20,7 @@ use rmcp::model::{ErrorData, JsonRpcError, RequestId};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::time::timeout;
 
+use super::host;
 use super::pages;
 use super::sessions::Sessions;
 use super::token::Tokens;
@@ -35,6 +36,10 @@ pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
 const JSON: &str = "application/json";
 /// The methods that the path has.
 pub(super) const METHODS: &str = "GET, POST, DELETE";
+
+/// Calls of sessions that may be open at a time, of all tokens together; each token has an equal share. Fewer than the
+/// threads on which calls wait for their programs, so that no token can occupy all of them.
+const MAX_CALLS: usize = 256;
 
 /// Answers requests, whoever they are of.
 pub(super) struct Front<S> {
@@ -59,13 +64,14 @@ impl<S: ServerHandler> Front<S> {
         factory: &Arc<impl Fn(Guest) -> S + Send + Sync + 'static>,
     ) -> Self {
         let houses = (0..tokens.len()).map(|token| {
-            let sessions = Arc::new(Sessions::new());
+            let sessions = Arc::new(Sessions::new(MAX_CALLS / tokens.len().max(1)));
             let service = |guest: Guest| {
                 let factory = Arc::clone(factory);
                 let make = move || Ok(factory(guest));
                 StreamableHttpService::new(make, Arc::clone(&sessions), config.clone())
             };
-            let (opening, passing) = (service(Guest::Session), service(Guest::Passing(token)));
+            let (opening, passing) =
+                (service(Guest::Session(token)), service(Guest::Passing(token)));
             House { sessions, opening, passing }
         });
         Self { houses: houses.collect(), tokens }
@@ -85,13 +91,21 @@ impl<S: ServerHandler> Front<S> {
         }
     }
 
-    /// Answers a request; `admit` is called when it has a token.
-    pub(super) async fn answer(&self, request: Request<Incoming>, admit: impl FnOnce()) -> Answer {
+    /// Answers a request; `admit` is called with the place of its token when it has one, and says whether the token may
+    /// use one more connection.
+    pub(super) async fn answer(
+        &self,
+        request: Request<Incoming>,
+        admit: impl FnOnce(usize) -> bool,
+    ) -> Answer {
         let (mut parts, body) = request.into_parts();
         let Some(token) = self.tokens.presented(&parts.headers) else {
             return unread(self.answer_stranger(&parts).await, &body);
         };
-        admit();
+        if !admit(token) {
+            let text = "Too many connections are open with this token";
+            return closing(plain(StatusCode::SERVICE_UNAVAILABLE, text));
+        }
         if parts.uri.path() != PATH {
             return unread(plain(StatusCode::NOT_FOUND, "Not found"), &body);
         }
@@ -137,6 +151,9 @@ impl<S: ServerHandler> House<S> {
     /// How a request is refused for the host it names or the page it is of, before its body is read: by the crate of
     /// the protocol, which looks at those first and then has no such method.
     async fn judged(&self, parts: &Parts) -> Option<Answer> {
+        if let Err(error) = host::check(&parts.uri, &parts.headers) {
+            return Some(plain(error.status(), error.to_string()));
+        }
         let mut question = Request::new(Full::<Bytes>::default());
         *question.method_mut() = Method::OPTIONS;
         *question.uri_mut() = parts.uri.clone();

@@ -6,7 +6,9 @@
 
 mod connections;
 mod front;
+mod host;
 mod pages;
+mod places;
 mod sessions;
 mod token;
 
@@ -53,9 +55,9 @@ pub struct Options {
 /// For whom a handler is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guest {
-    /// A client that opens a session.
-    Session,
-    /// Requests that need no session, of whoever has a token: they come one by one. Its place in the list.
+    /// A client that opens a session, with the token at this place in the list.
+    Session(usize),
+    /// Requests that need no session, of whoever has the token at this place in the list: they come one by one.
     Passing(usize),
 }
 

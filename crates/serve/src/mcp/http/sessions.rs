@@ -20,7 +20,7 @@ use rmcp::transport::streamable_http_server::session::{
 use thiserror::Error;
 use tokio::time::timeout;
 
-use crate::mcp::calls::{Calls, Leash};
+use crate::mcp::calls::{CallBudget, Calls, Leash};
 use crate::mcp::lines::{Refusal, refused_call};
 
 /// How long calls go on without a connection of their client, which is told to come back after three seconds.
@@ -37,6 +37,8 @@ const MAX_SESSIONS: usize = 64;
 pub(super) struct Sessions {
     inner: LocalSessionManager,
     known: Mutex<HashMap<SessionId, Session>>,
+    /// Calls of all these sessions together.
+    budget: CallBudget,
 }
 
 #[derive(Clone, Debug)]
@@ -65,11 +67,12 @@ pub(super) enum SessionsError {
 }
 
 impl Sessions {
-    pub(super) fn new() -> Self {
+    /// No sessions yet, in which at most this many calls may be open at a time.
+    pub(super) fn new(max_calls: usize) -> Self {
         let mut inner = LocalSessionManager::default();
         // It counts from the last message, also while a client waits for the next one.
         inner.session_config.keep_alive = None;
-        Self { inner, known: Mutex::default() }
+        Self { inner, known: Mutex::default(), budget: CallBudget::new(max_calls) }
     }
 
     /// Whether one more session fits in.
@@ -138,7 +141,7 @@ impl SessionManager for Sessions {
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), SessionsError> {
         self.make_room().await?;
         let (id, transport) = self.inner.create_session().await?;
-        let session = Session::new();
+        let session = Session::new(&self.budget);
         let leash = Leash::new(transport, session.calls.clone(), Duration::ZERO);
         self.lock().insert(id.clone(), session);
         Ok((id, leash))
@@ -212,9 +215,9 @@ impl SessionManager for Sessions {
 }
 
 impl Session {
-    fn new() -> Self {
+    fn new(budget: &CallBudget) -> Self {
         let attendance = Attendance { connections: 0, left: Instant::now() };
-        Self { calls: Calls::default(), attendance: Arc::new(Mutex::new(attendance)) }
+        Self { calls: Calls::within(budget.clone()), attendance: Arc::new(Mutex::new(attendance)) }
     }
 
     /// Since when there is no connection.

@@ -13,6 +13,10 @@ const MIN_LENGTH: usize = 16;
 const MAX_LENGTH: usize = 1024;
 /// Tokens of a server: each costs a comparison for every request.
 const MAX_TOKENS: usize = 64;
+/// Tells names of holders from other digests.
+const HOLDER: &[u8] = b"metier holder of a token\0";
+/// The bytes of a name: enough that no two of the tokens of a server have the same.
+const HOLDER_BYTES: usize = 8;
 /// What comes before a token in a header.
 const SCHEME: &str = "bearer ";
 
@@ -71,6 +75,19 @@ impl Tokens {
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.0.len()
+    }
+
+    /// Returns a name for whoever has each token, in their order, if there are several; none if there is one, which is the
+    /// person's own.
+    ///
+    /// A name follows from the token alone, so it stays the same when the server starts again and when other tokens come
+    /// and go. It is part of a digest of a digest: the token does not follow from it, nor what tokens are compared by.
+    pub fn holders(&self) -> Option<Vec<String>> {
+        let name = |digest: &[u8; 32]| {
+            let digest = Sha256::new().chain_update(HOLDER).chain_update(digest).finalize();
+            digest[..HOLDER_BYTES].iter().map(|byte| format!("{byte:02x}")).collect()
+        };
+        (self.0.len() > 1).then(|| self.0.iter().map(name).collect())
     }
 
     /// Which token a request has, by its place in the list.
@@ -147,6 +164,17 @@ mod tests {
         assert_eq!(refused("with a space in the middle"), TokenError::Characters(1));
         assert_eq!(refused(&"x".repeat(2000)), TokenError::Length(1));
         assert_eq!(refused(&format!("{FIRST}\n").repeat(65)), TokenError::TooMany);
+    }
+
+    #[test]
+    fn each_of_several_tokens_has_a_holder_of_its_own_that_stays() {
+        let holders = |text: &str| Tokens::parse(text).unwrap().holders();
+        assert_eq!(holders(FIRST), None);
+        let both = holders(&format!("{FIRST}\n{SECOND}")).unwrap();
+        assert_ne!(both[0], both[1]);
+        let again = holders(&format!("{SECOND}\n{}\n{FIRST}", "x".repeat(20))).unwrap();
+        assert_eq!((&again[2], &again[0]), (&both[0], &both[1]));
+        assert!(!both.concat().contains(FIRST));
     }
 
     #[test]

@@ -32,6 +32,9 @@ pub(crate) struct RunArgs {
     /// Repeat less often
     #[arg(long)]
     quick: bool,
+    /// Measure only what masking keys adds
+    #[arg(long)]
+    masking: bool,
     /// Measure this binary instead of building one
     #[arg(long, value_name = "FILE")]
     metier: Option<PathBuf>,
@@ -50,6 +53,9 @@ const TEXT: &str = "yes 'GET /api/v1/users?page=7&sort=name%20desc 200 \"ok\" in
 /// Measures and prints.
 pub(crate) fn run(arguments: &RunArgs) -> Result<()> {
     let rounds = if arguments.quick { 9 } else { 41 };
+    if arguments.masking {
+        return masking(rounds.min(9));
+    }
     let metier = Metier::find(arguments.metier.as_deref())?;
     let metier = metier.path();
     overhead(metier, rounds)?;

@@ -24,7 +24,6 @@ use crate::fetched::Fetched;
 use crate::foreign::{self, ForeignGate, ForeignPermit, ForeignWanted, PinnedTool};
 use crate::host::{Admission, Gate, Permit};
 use crate::prompt;
-use crate::redaction;
 use crate::spans;
 use crate::stop::Stop;
 use crate::thread::Thread;
@@ -266,16 +265,14 @@ impl<'a> Round<'a> {
     /// Who decides about tools of other servers.
     fn foreign_gate(&self) -> Option<ForeignGate<'_>> {
         let servers = self.agent.foreign.as_ref()?;
-        Some(ForeignGate { servers, agent: &self.agent.name, stop: self.stop })
+        let (agent, redactor) = (&self.agent.name, &self.agent.runner.redactor);
+        Some(ForeignGate { servers, agent, stop: self.stop, redactor })
     }
 
     /// Calls a tool of another server.
     async fn call_out(&self, call: &Call, permit: &ForeignPermit, span: Span) -> Answer {
         let answer = match self.foreign_gate() {
-            Some(gate) => {
-                let live = redaction::live(&self.agent.runner.redactor, self.live(call));
-                gate.call(permit, live).instrument(span.clone()).await
-            }
+            Some(gate) => gate.call(permit, self.live(call)).instrument(span.clone()).await,
             None => Answer::error(unused(&permit.wanted.tool)),
         };
         spans::answered(&span, &answer);

@@ -6,6 +6,7 @@
 
 use metier_approval::{Ask, shown_text};
 use metier_session::content::Call;
+use metier_workspace::Redactor;
 use metier_workspace::executor::Live;
 use serde_json::{Map, Value};
 
@@ -14,6 +15,7 @@ use super::{ForeignCall, ForeignServers, PinnedTool, bounded};
 use crate::agent::AgentError;
 use crate::calls::STOPPED;
 use crate::host::{Answered, DENIED, Decision, Question, ToolQuestion};
+use crate::redaction;
 use crate::stop::Stop;
 use crate::thread::Thread;
 use crate::tools::Answer;
@@ -44,6 +46,8 @@ pub(crate) struct ForeignGate<'a> {
     pub(crate) servers: &'a ForeignServers,
     pub(crate) agent: &'a str,
     pub(crate) stop: &'a Stop,
+    /// Masks the values of keys in what servers answer.
+    pub(crate) redactor: &'a Redactor,
 }
 
 impl ForeignGate<'_> {
@@ -138,7 +142,10 @@ impl ForeignGate<'_> {
             return Answer::error(why);
         }
         let call = ForeignCall { server: &tool.server, tool: &tool.tool, arguments };
-        bounded(self.servers.servers.call(call, self.stop, live).await)
+        let live = redaction::live(self.redactor, live);
+        let answer = self.servers.servers.call(call, self.stop, live).await;
+        // Before it is cut: a part of a value would not be recognised.
+        bounded(redaction::answer(self.redactor, answer))
     }
 
     async fn policy(&self) -> Result<ToolPolicy, String> {

@@ -19,7 +19,7 @@ pub(super) struct Shown {
     stdout: StdoutLock<'static>,
     is_terminal: bool,
     /// Masks the values of keys for a terminal.
-    masked: Option<RedactionStream>,
+    masked: Option<Box<RedactionStream>>,
     /// The lines that are wanted, where lines matter.
     lines: Option<RangeInclusive<usize>>,
     /// How many lines were complete.
@@ -34,7 +34,7 @@ impl Shown {
         let stdout = io::stdout().lock();
         let is_terminal = stdout.is_terminal();
         let lines = lines.or_else(|| is_terminal.then_some(1..=usize::MAX));
-        let masked = is_terminal.then(masking::stream).flatten();
+        let masked = is_terminal.then(masking::stream).flatten().map(Box::new);
         Self { stdout, is_terminal, masked, lines, count: 0, line: Vec::new() }
     }
 
@@ -65,7 +65,7 @@ impl Shown {
 
     /// Writes what is left when nothing more comes.
     pub(super) fn end(mut self) {
-        let rest = self.masked.as_mut().map(RedactionStream::finish).unwrap_or_default();
+        let rest = self.masked.as_mut().map(|masked| masked.finish()).unwrap_or_default();
         if !self.put(&rest) {
             return;
         }

@@ -3,6 +3,8 @@
 use anstyle::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::masking::masked;
+
 /// Which side of a column texts are on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
@@ -105,8 +107,10 @@ impl Table {
 
 /// A text of at most so many columns, with an ellipsis where it was cut.
 pub(super) fn fit(text: &str, width: usize) -> String {
+    // Before it is cut: a part of a value would not be recognised.
+    let text = masked(text);
     if text.width() <= width {
-        return text.to_owned();
+        return text.into_owned();
     }
     let mut kept = String::new();
     let mut used = 1;

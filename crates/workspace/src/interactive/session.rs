@@ -66,7 +66,7 @@ struct MaskedText {
 
 impl MaskedText {
     /// Masks the next text. After the last one nothing is held back.
-    fn take(&mut self, taken: Taken, is_last: bool) -> Taken {
+    fn take(&mut self, taken: &Taken, is_last: bool) -> Taken {
         let mut text = self.stream.push_text(&taken.text);
         if is_last {
             text.push_str(&self.stream.finish_text());
@@ -229,7 +229,7 @@ impl Session {
     fn report(&self, state: &mut State, most: Bounds) -> Progress {
         let taken = state.transcript.take(most);
         let more = state.transcript.has_any();
-        let taken = state.masked.take(taken, state.phase.is_over() && !more);
+        let taken = state.masked.take(&taken, state.phase.is_over() && !more);
         let mut progress = Progress {
             status: SessionStatus::Running,
             session_id: self.about.id.clone(),

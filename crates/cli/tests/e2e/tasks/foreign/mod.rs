@@ -95,6 +95,27 @@ fn without_a_terminal_only_what_was_allowed_is_called() {
 }
 
 #[test]
+fn a_key_in_the_answer_of_a_server_is_masked() {
+    const KEY: &str = "key/0123+456789";
+    let more = format!("allow = ['*']\n[skills.entries.counter]\napi_key = '{KEY}'");
+    let Some(env) = with_server(&more) else { return };
+    set(&env, "mode", "tells");
+    // As much as is given, so that the answer is cut within the last of them.
+    set(&env, "secret", &format!("{KEY} ").repeat(5000));
+    calling(&env, &[echo("what is the key?")]);
+    let outcome = go(&env, &["--json"]);
+    let exported = run(&env, "sessions export one");
+    assert_eq!((outcome.code, exported.code), (0, 0), "{outcome}");
+    assert!(exported.stdout.contains("****"), "{exported}");
+    let database = fs::read(env.home().join(".metier/metier.db")).expect("a database");
+    let log = fs::read(env.home().join(".metier/metier.db-wal")).unwrap_or_default();
+    let kept = String::from_utf8_lossy(&[database, log].concat()).into_owned();
+    for text in [&outcome.stdout, &outcome.stderr, &exported.stdout, &kept] {
+        assert!(!text.contains("key/0123"), "{outcome}\n{exported}");
+    }
+}
+
+#[test]
 fn what_the_settings_allow_is_called_and_what_they_deny_is_not_offered() {
     let Some(env) = with_server("allow = ['echo']\ndeny = ['vari*']") else { return };
     calling(&env, &[echo("one"), ("odd__variables", json!({}))]);

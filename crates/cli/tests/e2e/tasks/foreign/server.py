@@ -41,6 +41,8 @@ def call(name, arguments):
         sys.exit(3)
     if mode == "slow":
         time.sleep(60)
+    if mode == "tells":
+        return {"content": [{"type": "text", "text": read("secret", "")}]}
     if name == "variables":
         return {"content": [{"type": "text", "text": " ".join(sorted(os.environ))}]}
     with open(folder / "calls", "a") as calls:

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use metier_approval::{
-    Ask, Entry, Executable, Facts, FileFact, Identity, Mode, Policy, Rules, judge, parse,
+    ArgumentRule, Ask, Entry, Executable, Facts, FileFact, Identity, Mode, Policy, Rules, judge,
+    parse,
 };
 
 use crate::statistics::Spread;
@@ -84,7 +85,8 @@ fn policy() -> Policy {
     let entry = |pattern: String, arguments: Option<&str>| Entry {
         id: pattern.clone(),
         pattern,
-        arguments: arguments.map(str::to_owned),
+        arguments: arguments
+            .map_or(ArgumentRule::Known, |pattern| ArgumentRule::Like(pattern.to_owned())),
         directory: None,
     };
     let mut entries: Vec<Entry> = (0..49)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use libfuzzer_sys::fuzz_target;
 use metier_approval::{
-    Action, Approved, Ask, Entry, Executable, Facts, FileFact, Identity, MAX_SHOWN, Mode, Policy,
+    Action, Approved, ArgumentRule, Ask, Entry, Executable, Facts, FileFact, Identity, MAX_SHOWN, Mode, Policy,
     Remembered, Rules, SkillProgram, Verdict, judge, parse, restricted, shown, shown_text,
 };
 
@@ -123,11 +123,14 @@ fn policy(number: impl Fn(usize) -> usize, lines: [&str; 4]) -> Policy {
     }
 }
 
-/// A pattern, and behind it what there is of `--dir` and `--args`.
+/// A pattern, and behind it what there is of `--dir` and `--args` or `--any-arguments`.
 fn entry(text: &str) -> Entry {
     let (rest, arguments) = match text.split_once(" --args ") {
-        Some((rest, arguments)) => (rest, Some(arguments.to_owned())),
-        None => (text, None),
+        Some((rest, arguments)) => (rest, ArgumentRule::Like(arguments.to_owned())),
+        None => match text.strip_suffix(" --any-arguments") {
+            Some(rest) => (rest, ArgumentRule::Any),
+            None => (text, ArgumentRule::Known),
+        },
     };
     let (pattern, directory) = match rest.split_once(" --dir ") {
         Some((pattern, directory)) => (pattern, Some(directory.into())),

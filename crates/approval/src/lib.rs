@@ -14,7 +14,8 @@
 //! use std::path::Path;
 //!
 //! use metier_approval::{
-//!     Ask, Entry, Executable, Facts, FileFact, Identity, Mode, Policy, Rules, Verdict, judge, parse, shown,
+//!     ArgumentRule, Ask, Entry, Executable, Facts, FileFact, Identity, Mode, Policy, Rules, Verdict, judge, parse,
+//!     shown,
 //! };
 //!
 //! /// A machine with nothing but programs in `/usr/bin`. `metier_agent::host::Machine` is the one you are on.
@@ -38,7 +39,7 @@
 //! }
 //!
 //! // `git status` is allowed, and nothing else. What nobody allowed is asked about.
-//! let arguments = Some("status".to_owned());
+//! let arguments = ArgumentRule::Like("status".to_owned());
 //! let policy = Policy {
 //!     rules: Rules { mode: Mode::Allowlist, ask: Ask::OnMiss, fallback: Mode::Deny },
 //!     entries: vec![Entry { id: "1".into(), pattern: "git".into(), arguments, directory: None }],
@@ -70,10 +71,10 @@ mod tables;
 mod verdict;
 
 pub use facts::{Executable, Facts, FileFact, Identity};
-pub use judge::{judge, normal};
+pub use judge::{EntryCoverage, judge, normal};
 pub use parse::{MAX_BYTES, MAX_COMMANDS, MAX_VARIABLES, MAX_WORDS, NotAnalysable, parse, quote};
 pub use plan::{Action, Descriptor, Joint, Plan, Redirection, Simple, Step, Target};
-pub use policy::{Ask, Entry, Mode, Policy, Remembered, Rules, SkillProgram};
+pub use policy::{ArgumentRule, Ask, Entry, Mode, Policy, Remembered, Rules, SkillProgram};
 pub use restricted::{Refusal, restricted};
 pub use show::{MAX_LINES, MAX_SHOWN, Shown, TooLong, shown, shown_text};
 pub use tables::is_loader_variable;

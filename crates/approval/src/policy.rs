@@ -73,12 +73,25 @@ pub struct Entry {
     pub id: String,
     /// A bare name, or a path with `*`, `**` and `?`.
     pub pattern: String,
-    /// What its arguments must be: a regular expression for all of them, written as for a shell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arguments: Option<String>,
+    /// The arguments that it covers.
+    #[serde(default)]
+    pub arguments: ArgumentRule,
     /// The folder it must run in, or below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<PathBuf>,
+}
+
+/// The arguments that an [`Entry`] covers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArgumentRule {
+    /// Those that the tables know to be harmless. They are none for a program in no table.
+    #[default]
+    Known,
+    /// Those that match a regular expression: all of them together, written as for a shell.
+    Like(String),
+    /// Any, also those that make the program run others.
+    Any,
 }
 
 /// An exact command that a person allowed for good.
@@ -108,6 +121,17 @@ pub struct SkillProgram {
     pub real: PathBuf,
     /// The skill.
     pub skill: String,
+}
+
+impl ArgumentRule {
+    /// Returns the regular expression, if the rule is one.
+    #[must_use]
+    pub fn pattern(&self) -> Option<&str> {
+        match self {
+            Self::Like(pattern) => Some(pattern),
+            Self::Known | Self::Any => None,
+        }
+    }
 }
 
 impl Rules {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use metier_agent::host::{Machine, take_decisions};
-use metier_approval::{Ask, Facts, Mode, Policy, Rules, SkillProgram};
+use metier_approval::{ArgumentRule, Ask, Facts, Mode, Policy, Rules, SkillProgram};
 use metier_session::{Decision, DecisionStore};
 use metier_skill::library::{Entry, Place, Snapshot};
 use serde::de::DeserializeOwned;
@@ -20,6 +20,8 @@ use crate::settings::Key;
 const ALL: Rules = Rules { mode: Mode::Full, ask: Ask::Off, fallback: Mode::Full };
 /// How entries of the configuration are known; a number follows.
 pub(crate) const CONFIGURED: &str = "approvals.allow";
+/// The same for those that cover any arguments.
+pub(crate) const CONFIGURED_ANY: &str = "approvals.allow_any_arguments";
 
 impl Context {
     /// What decides about commands of an agent at this moment.
@@ -133,18 +135,31 @@ impl Context {
         Key::find(setting).map(|key| self.settings.allowed(key)).unwrap_or_default()
     }
 
-    fn configured_entries(&self) -> Result<Vec<metier_approval::Entry>, Failure> {
-        let patterns = self.settings.list(CONFIGURED).iter().zip(1..);
-        let entry = |(text, number): (&String, usize)| {
-            let pattern = self.program_pattern(text)?;
-            let id = format!("{CONFIGURED}:{number}");
-            Ok(metier_approval::Entry { id, pattern, arguments: None, directory: None })
-        };
-        patterns.map(entry).collect()
+    /// Returns the entries that the settings have.
+    ///
+    /// # Errors
+    ///
+    /// When one of them is no pattern.
+    pub(crate) fn configured_entries(&self) -> Result<Vec<metier_approval::Entry>, Failure> {
+        let mut entries = Vec::new();
+        for (setting, rule) in
+            [(CONFIGURED, ArgumentRule::Known), (CONFIGURED_ANY, ArgumentRule::Any)]
+        {
+            for (text, number) in self.settings.list(setting).iter().zip(1..) {
+                let pattern = self.program_pattern(text)?;
+                let (id, arguments) = (format!("{setting}:{number}"), rule.clone());
+                entries.push(metier_approval::Entry { id, pattern, arguments, directory: None });
+            }
+        }
+        Ok(entries)
     }
 
     /// Folders whose programs are what their names say, as they are named and as they are.
-    fn trusted_folders(&self) -> Result<Vec<PathBuf>, Failure> {
+    ///
+    /// # Errors
+    ///
+    /// When one of them is not a whole path.
+    pub(crate) fn trusted_folders(&self) -> Result<Vec<PathBuf>, Failure> {
         let mut folders = Vec::new();
         for text in self.allowed("approvals.trusted_dirs") {
             let folder = self.environment.expand(&text, Path::new(""));

@@ -8,6 +8,7 @@ mod ask;
 mod bundled;
 mod commands;
 mod context;
+mod coverage;
 mod environment;
 mod failure;
 mod grants;

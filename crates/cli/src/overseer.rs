@@ -11,7 +11,7 @@ use metier_agent::foreign::{AllowedTools, PinnedTool, ToolPolicy};
 use metier_agent::host::{
     Approver, Decision, Question, rule_of, rule_of_tool, take_decisions, take_tool_decisions,
 };
-use metier_approval::{Entry, Pinned, Policy};
+use metier_approval::{ArgumentRule, Entry, EntryCoverage, Pinned, Policy};
 use metier_serve::mcp::server::person;
 use metier_session::{DecisionStore, SqliteStore};
 use metier_skill::library::Snapshot;
@@ -84,7 +84,10 @@ impl Overseer {
                 Some((program, arguments)) => (program, Some(arguments.trim())),
                 None => (text.as_str(), None),
             };
-            let arguments = arguments.filter(|it| !it.is_empty()).map(str::to_owned);
+            let arguments = match arguments.filter(|it| !it.is_empty()) {
+                Some(pattern) => ArgumentRule::Like(pattern.to_owned()),
+                None => ArgumentRule::Known,
+            };
             let pattern = context.program_pattern(program)?;
             let entry = Entry { id, pattern, arguments, directory: None };
             if entry.is_too_wild() {
@@ -98,6 +101,10 @@ impl Overseer {
                     "`--yes-to {text}`: what follows the program is no regular expression"
                 ))
                 .hint("it must match all arguments together, such as `status( --short)?`"));
+            }
+            if let EntryCoverage::Nothing { because } = context.coverage(&entry)? {
+                return Err(Failure::usage(format!("`--yes-to {text}` allows nothing: {because}"))
+                    .hint(format!("`--yes-to '{program} .*'` allows any arguments")));
             }
             entries.push(entry);
         }

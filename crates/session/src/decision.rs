@@ -92,6 +92,10 @@ pub enum Rule {
         /// What the arguments must be: a regular expression.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         arguments: Option<String>,
+        /// Whether any arguments are allowed, also those that nobody knows to be harmless. Rules of earlier
+        /// versions lack it, and allow no more than they say.
+        #[serde(default, skip_serializing_if = "is_false")]
+        any_arguments: bool,
         /// The folder it must run in, or below.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         directory: Option<PathBuf>,
@@ -119,6 +123,11 @@ pub enum Rule {
         /// The digest of the definition, in hexadecimal.
         sha256: String,
     },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl Decision {

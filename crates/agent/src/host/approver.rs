@@ -32,7 +32,7 @@ const NO_TOOLS: &str = "nobody decides about tools of other servers";
 /// use metier_agent::{
 ///     Agent, Approver, Decision, Folders, Host, Question, Task, ToolSet, stop, unwatched,
 /// };
-/// use metier_approval::{Ask, Entry, Mode, Pinned, Policy, Rules, shown};
+/// use metier_approval::{ArgumentRule, Ask, Entry, Mode, Pinned, Policy, Rules, shown};
 /// use metier_model::Scripted;
 /// use metier_session::{Content, MemoryStore, SessionKey};
 /// use metier_skill::library::Snapshot;
@@ -45,7 +45,7 @@ const NO_TOOLS: &str = "nobody decides about tools of other servers";
 /// #[async_trait]
 /// impl Approver for Careful {
 ///     async fn policy(&self, _agent: &str, _skills: &Snapshot) -> Result<Policy, String> {
-///         let ls = Entry { id: "1".into(), pattern: "ls".into(), arguments: None, directory: None };
+///         let ls = Entry { id: "1".into(), pattern: "ls".into(), arguments: ArgumentRule::Known, directory: None };
 ///         Ok(Policy {
 ///             rules: Rules { mode: Mode::Allowlist, ask: Ask::OnMiss, fallback: Mode::Deny },
 ///             entries: vec![ls],

@@ -6,6 +6,8 @@ mod decisions;
 mod events;
 mod facts;
 mod gate;
+#[cfg(test)]
+mod installed_tests;
 mod owners;
 mod sheet;
 #[cfg(test)]
@@ -21,7 +23,9 @@ use metier_session::SessionRef;
 
 pub(crate) use admission::Admission;
 pub use approver::{Approver, CommandQuestion, Decision, Question, ToolQuestion};
-pub use decisions::{rule_of, rule_of_tool, take_decisions, take_tool_decisions};
+pub use decisions::{
+    CommandDecision, rule_of, rule_of_entry, rule_of_tool, take_decisions, take_tool_decisions,
+};
 pub(crate) use events::{Answered, DENIED};
 pub use facts::Machine;
 pub(crate) use gate::{Gate, Permit, Wanted};

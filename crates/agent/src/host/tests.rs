@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use metier_approval::{
-    Entry, Executable, Facts, FileFact, Pinned, Policy, Remembered, Rules, Simple, Verdict, judge,
-    parse,
+    ArgumentRule, Entry, Executable, Facts, FileFact, Pinned, Policy, Remembered, Rules, Simple,
+    Verdict, judge, parse,
 };
 use tempfile::TempDir;
 
@@ -156,7 +156,7 @@ fn a_wrapper_starts_a_program_by_the_name_that_says_what_it_is() {
     let entry = |pattern: &str| Entry {
         id: pattern.to_owned(),
         pattern: pattern.to_owned(),
-        arguments: None,
+        arguments: ArgumentRule::Any,
         directory: None,
     };
     let policy = Policy {
@@ -372,6 +372,7 @@ fn what_is_allowed_for_good_comes_back_as_it_was_shown() {
     let pattern = Rule::Pattern {
         pattern: "git".to_owned(),
         arguments: Some("status".to_owned()),
+        any_arguments: false,
         directory: Some(PathBuf::from("/srv")),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -402,7 +403,7 @@ fn what_is_allowed_for_good_comes_back_as_it_was_shown() {
         variables: pinned.command.variables,
     };
     assert_eq!(policy.remembered, [remembered]);
-    let arguments = Some("status".to_owned());
+    let arguments = ArgumentRule::Like("status".to_owned());
     let directory = Some(PathBuf::from("/srv"));
     assert_eq!(policy.entries, [Entry { id: entry, pattern: "git".into(), arguments, directory }]);
 }

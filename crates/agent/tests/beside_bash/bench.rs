@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use metier_agent::host::{Machine, walk_of};
 use metier_approval::{
-    Approved, Ask, Entry, Mode, Policy as Rulebook, Rules, Verdict, judge, parse,
+    Approved, ArgumentRule, Ask, Entry, Mode, Policy as Rulebook, Rules, Verdict, judge, parse,
 };
 use metier_sandbox::{
     Cancel, Command, Job, Limits, Observer, Outcome, Policy, Program, Stream, run,
@@ -78,7 +78,7 @@ impl Bench {
         let entry = |pattern: &str| Entry {
             id: pattern.to_owned(),
             pattern: pattern.to_owned(),
-            arguments: None,
+            arguments: ArgumentRule::Any,
             directory: None,
         };
         let policy = Rulebook {

@@ -11,7 +11,7 @@ use libtest_mimic::Failed;
 use metier_agent::host::{Approver, CommandQuestion, Decision, Host, Question};
 use metier_agent::tools::ToolSet;
 use metier_agent::{Dispatch, Ending};
-use metier_approval::{Ask, Entry, Mode, Pinned, Policy, Remembered, Rules};
+use metier_approval::{ArgumentRule, Ask, Entry, Mode, Pinned, Policy, Remembered, Rules};
 use metier_session::Content;
 use metier_skill::library::Snapshot;
 use serde_json::{Value, json};
@@ -95,7 +95,7 @@ impl Person {
             policy.entries.push(Entry {
                 id: format!("{pattern} allowed"),
                 pattern: pattern.to_owned(),
-                arguments: None,
+                arguments: ArgumentRule::Known,
                 directory: None,
             });
         }
@@ -282,7 +282,7 @@ fn by_a_shell() -> Result<(), Failed> {
 
 fn for_good() -> Result<(), Failed> {
     let at = OnHost::with(Person::who(Some(Decision::Always)));
-    let tool = at.path("tool");
+    let tool = at.path("echo");
     fs::copy("/usr/bin/echo", &tool)?;
     let real = tool.canonicalize()?.display().to_string();
     let (same, other) = (format!("{real} hello"), format!("{real} other"));

@@ -10,7 +10,7 @@ use super::paths::{Budget, Glob, has_wildcards, normal};
 use super::patterns::Patterns;
 use super::program::{Invocation, is_left_alone, is_taken_by_name};
 use crate::facts::Executable;
-use crate::policy::{Entry, Policy};
+use crate::policy::{ArgumentRule, Entry, Policy};
 use crate::show::brief;
 
 /// Most steps that comparing patterns of names and paths may take, for one verdict.
@@ -161,8 +161,12 @@ impl<'a> Entries<'a> {
         {
             return Some(Lack::Folder);
         }
-        let Some(arguments) = &entry.arguments else {
-            return invocation.is_uncovered(entry.directory.is_some()).then_some(Lack::Use);
+        let arguments = match &entry.arguments {
+            ArgumentRule::Known => {
+                return invocation.is_uncovered(entry.directory.is_some()).then_some(Lack::Use);
+            }
+            ArgumentRule::Like(arguments) => arguments,
+            ArgumentRule::Any => return None,
         };
         match self.patterns.is_match(place, arguments, invocation.arguments()) {
             None => Some(Lack::Unreadable),
@@ -177,7 +181,7 @@ impl<'a> Entries<'a> {
         let word = || brief(&invocation.words[0]);
         let real = || brief(&program.file.real.to_string_lossy());
         let pattern = brief(&entry.pattern);
-        let arguments = || brief(entry.arguments.as_deref().unwrap_or_default());
+        let arguments = || brief(entry.arguments.pattern().unwrap_or_default());
         match lack {
             Lack::Name => {
                 let because = is_taken_by_name(program, self.policy).err().unwrap_or_default();
@@ -203,9 +207,9 @@ impl<'a> Entries<'a> {
             Lack::Use => {
                 let because = invocation.uncovered(entry.directory.is_some());
                 format!(
-                    "`{}` is not covered by the entry `{pattern}`: {}; it needs an entry with `--args`",
+                    "`{}` is not covered by the entry `{pattern}`: {}",
                     invocation.brief(),
-                    because.map(|because| because.about(&word())).unwrap_or_default(),
+                    because.map(|because| because.with_remedy(&word())).unwrap_or_default(),
                 )
             }
             Lack::Unreadable => format!(

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use super::entries::Lack;
 use crate::facts::{Executable, Facts, FileFact};
+use crate::policy::Policy;
 use crate::tables::{self, Kind};
 
 /// A program that a word stands for.
@@ -26,15 +27,17 @@ type Answers<Question, Answer> = RefCell<HashMap<Question, Option<Answer>>>;
 /// Answers of this machine.
 pub(super) struct Machine<'a> {
     facts: &'a dyn Facts,
+    policy: &'a Policy,
     programs: Answers<(PathBuf, String), Rc<Found>>,
     folders: Answers<PathBuf, FileFact>,
     digests: Answers<PathBuf, String>,
 }
 
 impl<'a> Machine<'a> {
-    pub(super) fn new(facts: &'a dyn Facts) -> Self {
+    pub(super) fn new(facts: &'a dyn Facts, policy: &'a Policy) -> Self {
         Self {
             facts,
+            policy,
             programs: RefCell::default(),
             folders: RefCell::default(),
             digests: RefCell::default(),
@@ -46,7 +49,7 @@ impl<'a> Machine<'a> {
         let key = (directory.to_owned(), word.to_owned());
         let find = || {
             let program = self.facts.executable(directory, word)?;
-            let kind = tables::kind_of(word, Some(&program));
+            let kind = tables::kind_in(word, &program, &self.policy.trusted_folders);
             Some(Rc::new(Found { program, kind, entries: OnceCell::new() }))
         };
         self.programs.borrow_mut().entry(key).or_insert_with(find).clone()

@@ -52,7 +52,7 @@ struct Look<'a> {
 
 impl Looked {
     pub(super) fn at(plan: &Plan, start: &Path, facts: &dyn Facts, policy: &Policy) -> Self {
-        let machine = Machine::new(facts);
+        let machine = Machine::new(facts, policy);
         let mut look = Look {
             machine: &machine,
             policy,

@@ -24,6 +24,7 @@ use crate::verdict::Verdict;
 
 use look::Looked;
 
+pub use advice::EntryCoverage;
 pub use paths::normal;
 
 /// Most reasons that are put into one sentence.

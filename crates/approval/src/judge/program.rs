@@ -248,16 +248,17 @@ fn of_skill(invocation: &Invocation<'_>, policy: &Policy) -> Option<Result<Strin
             brief(&first.skill)
         )));
     };
-    if let Err(because) = is_left_alone(program, policy) {
+    // Tables are about programs that are what they are called. A skill may bring another of the same name.
+    if let Err(because) = is_taken_by_name(program, policy) {
         return Some(Err(format!("`{name}` {because}")));
     }
     Some(match tables::uncovered(invocation.words, (program, invocation.found.kind), false) {
         None => Ok(found.skill.clone()),
         Some(because) => Err(format!(
-            "`{}` is not covered by the skill `{}`: {}; it needs an entry with `--args`",
+            "`{}` is not covered by the skill `{}`: {}",
             invocation.brief(),
             brief(&found.skill),
-            because.about(&name)
+            because.with_remedy(&name)
         )),
     })
 }

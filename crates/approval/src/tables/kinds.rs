@@ -20,6 +20,8 @@ pub(crate) enum Kind {
     Shell,
     /// It runs code that it is given or finds.
     Interpreter,
+    /// It is a script that no table describes, so it counts as its interpreter running code.
+    Script,
     /// It fetches programs or looks for them, and runs them.
     Runner,
     /// It is many programs, and one of its words says which.
@@ -149,6 +151,11 @@ fn forms_of(lower: &str) -> [&str; 4] {
     [lower, &lower[..without_version(lower)], stem, &stem[..without_version(stem)]]
 }
 
+/// A name as it is, and without the variant that systems add after a dot.
+pub(super) fn variant_forms(name: &str) -> [&str; 2] {
+    [forms_of(name)[0], forms_of(name)[2]]
+}
+
 /// A name without the machine that it begins with: `x86_64-linux-gnu-gcc` is `gcc`.
 fn without_machine(lower: &str) -> &str {
     let Some((machine, mut rest)) = lower.split_once('-') else { return lower };
@@ -163,7 +170,7 @@ fn without_machine(lower: &str) -> &str {
     rest
 }
 
-fn by_name(name: &str) -> Kind {
+pub(super) fn by_name(name: &str) -> Kind {
     let lower = name.to_ascii_lowercase();
     let known = forms(&lower).into_iter().filter_map(|form| KINDS.get(form)).copied();
     let most = known.min_by_key(|kind| kind.rank()).unwrap_or(Kind::Ordinary);
@@ -195,6 +202,9 @@ impl Kind {
             Self::Privilege => Some("changes who or where a program is"),
             Self::Shell => Some("is a shell and can run anything"),
             Self::Interpreter => Some("runs whatever code it is given"),
+            Self::Script => {
+                Some("is a script that no table describes, so it counts as its interpreter")
+            }
             Self::Runner => Some("fetches programs and runs them"),
             Self::MultiCall => Some("is many programs in one"),
             Self::Carrier | Self::Wrapper(_) => Some("starts other programs"),
@@ -212,11 +222,12 @@ impl Kind {
             Self::Privilege => 0,
             Self::Shell => 1,
             Self::Interpreter => 2,
-            Self::Runner => 3,
-            Self::MultiCall => 4,
-            Self::Carrier => 5,
-            Self::Wrapper(_) => 6,
-            Self::Ordinary => 7,
+            Self::Script => 3,
+            Self::Runner => 4,
+            Self::MultiCall => 5,
+            Self::Carrier => 6,
+            Self::Wrapper(_) => 7,
+            Self::Ordinary => 8,
         }
     }
 }

@@ -4,15 +4,20 @@
 //! it does not name is not, so an option that nobody thought of fails closed.
 
 mod filters;
+mod harmless;
 mod kinds;
 mod options;
+mod scripts;
 mod uses;
 mod variables;
 mod wrappers;
 
 pub(crate) use filters::{Fault, filter};
 pub(crate) use kinds::{Kind, base_name, is_privileged, kind_of};
-pub(crate) use uses::{Because, beyond, is_configured_by_folder, is_ordered_by_folder, uncovered};
+pub(crate) use scripts::kind_in;
+pub(crate) use uses::{
+    Because, beyond, has_covered_use, is_configured_by_folder, is_ordered_by_folder, uncovered,
+};
 pub(crate) use variables::is_allowed_variable;
 pub use variables::is_loader_variable;
 pub(crate) use wrappers::{Inner, inner_of};

@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use super::uses::all_names as uses_names;
 use super::*;
 use crate::facts::Executable;
 use crate::facts::{FileFact, Identity};
@@ -167,12 +168,73 @@ fn options_end_at_two_dashes_and_not_before() {
 }
 
 #[test]
-fn a_program_without_a_table_is_covered_as_it_is() {
+fn a_harmless_program_is_covered_with_any_arguments_and_an_unknown_one_with_none() {
     for text in
         ["ls -la /etc", "grep -r x /etc", "cat /etc/passwd", "cp a b", "rm -rf x", "jq . file"]
     {
         let name = text.split(' ').next().unwrap();
         assert!(is_covered(text, &program(&format!("/usr/bin/{name}"))), "{text}");
+    }
+    for text in ["json_pp -f eval", "mpirun ./x", "deploy", "deploy --version", "id3 a", "ls2 a"] {
+        let name = text.split(' ').next().unwrap();
+        assert!(!is_covered(text, &program(&format!("/usr/bin/{name}"))), "{text}");
+    }
+}
+
+#[test]
+fn a_program_is_in_one_table_only() {
+    let mut names: Vec<&str> = uses_names().collect();
+    names.extend(harmless::all());
+    for name in harmless::all() {
+        assert!(kind_of(name, None).is_ordinary(), "`{name}` is of a kind, and harmless");
+    }
+    names.sort_unstable();
+    let twice: Vec<_> = names.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+}
+
+#[test]
+fn what_a_program_really_is_must_be_known() {
+    let mut link = program("/opt/strange/busy");
+    link.path = "/usr/bin/cat".into();
+    assert!(!is_covered("cat a", &link));
+    link.file.real = "/usr/lib/cargo/bin/coreutils/cat".into();
+    assert!(is_covered("cat a", &link));
+    link.file.real = "/usr/bin/which.debianutils".into();
+    link.path = "/usr/bin/which".into();
+    assert!(is_covered("which a", &link));
+    link.path = "/usr/bin/sort".into();
+    for real in ["/usr/bin/bash", "/usr/bin/perl", "/usr/bin/xargs", "/opt/strange/busy"] {
+        link.file.real = real.into();
+        assert!(!is_covered("sort a", &link), "{real}");
+    }
+}
+
+#[test]
+fn a_script_is_its_interpreter_unless_a_table_describes_it_where_it_is_trusted() {
+    let trusted = [PathBuf::from("/usr/bin")];
+    let kind = |path: &str, line: &str| {
+        let mut script = program(path);
+        script.interpreter = Some(words(line));
+        let name = path.rsplit('/').next().unwrap();
+        format!("{:?}", kind_in(name, &script, &trusted)).split('(').next().unwrap().to_owned()
+    };
+    let cases = [
+        ("/usr/bin/json_pp", "/usr/bin/perl", "Script"),
+        ("/usr/bin/pdb3", "/usr/bin/env python3", "Script"),
+        ("/usr/bin/tool", "/usr/bin/env -S X=1 uv run", "Script"),
+        ("/usr/bin/tool", "/opt/unheard-of", "Script"),
+        ("/usr/bin/tool", "/usr/bin/sudo sh", "Privilege"),
+        ("/usr/bin/tool", "/usr/bin/env -S sudo sh", "Privilege"),
+        ("/usr/bin/zcat", "/bin/sh", "Ordinary"),
+        ("/usr/bin/npm", "/usr/bin/env node", "Runner"),
+        ("/usr/bin/pydoc3", "/usr/bin/python3", "Interpreter"),
+        ("/home/me/bin/zcat", "/bin/sh", "Script"),
+        ("/home/me/bin/jq", "/bin/sh", "Script"),
+        ("/home/me/bin/npm", "/usr/bin/env node", "Script"),
+    ];
+    for (path, line, expected) in cases {
+        assert_eq!(kind(path, line), expected, "{path} {line}");
     }
 }
 

@@ -11,6 +11,7 @@ mod machine;
 mod orders;
 mod programs;
 mod starters;
+mod unknown;
 mod uses;
 mod values;
 mod wrappers;

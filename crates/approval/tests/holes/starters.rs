@@ -155,8 +155,3 @@ fn asking_for_a_version_may_not_start_what_a_folder_says() {
     ]);
     assert_covered(&["python3 --version", "git --version", "node --version", "make --version"]);
 }
-
-#[test]
-fn a_script_is_covered_by_its_own_name() {
-    assert_covered(&["deploy x", "deploy.sh x", "x-ray a", "arm-wrestle a"]);
-}

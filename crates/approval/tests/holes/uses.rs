@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use metier_approval::quote;
+use metier_approval::{ArgumentRule, quote};
 use proptest::prelude::*;
 
 use crate::machine::{Machine, decide, entry, policy, table};
@@ -61,9 +61,9 @@ fn argument_patterns_hold_for_all_arguments() {
 fn invalid_entries_close_the_door() {
     let mut policy = policy(&[]);
     let mut long = entry("ls");
-    long.arguments = Some("a|".repeat(4000));
+    long.arguments = ArgumentRule::Like("a|".repeat(4000));
     let mut huge = entry("ls");
-    huge.arguments = Some("((a{500}){500}){500}".to_owned());
+    huge.arguments = ArgumentRule::Like("((a{500}){500}){500}".to_owned());
     let mut relative = entry("ls");
     relative.directory = Some("proj".into());
     for entry in [long, huge, relative] {

@@ -237,7 +237,7 @@ fn code_and_modules_on_the_command_line_need_an_argument_pattern() {
     php -r 1
       ask: `php -r 1` is not covered by the entry `php`: `php` runs whatever code it is given; it needs an entry with `--args`
     awk \'{print}\' file
-      ask: `awk '{print}' file` is not covered by the entry `awk`: `awk` runs whatever code it is given; it needs an entry with `--args`
+      allow: /usr/bin/awk by `awk`
     bash -c ls
       ask: `bash -c ls` is not covered by the entry `bash`: `bash` is a shell and can run anything; it needs an entry with `--args`
     npx x

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 
 use metier_approval::{
-    Ask, Basis, Entry, Executable, Facts, FileFact, Identity, Mode, Policy, Rules, SkillProgram,
-    Verdict, judge, parse,
+    ArgumentRule, Ask, Basis, Entry, Executable, Facts, FileFact, Identity, Mode, Policy, Rules,
+    SkillProgram, Verdict, judge, parse,
 };
 
 /// Where commands start.
@@ -35,6 +35,8 @@ pub(crate) struct Machine {
     pub(crate) versions: BTreeMap<PathBuf, u64>,
     /// Where programs are looked for.
     pub(crate) path: Vec<PathBuf>,
+    /// First lines of scripts, by real path.
+    pub(crate) scripts: BTreeMap<PathBuf, Vec<String>>,
 }
 
 impl Machine {
@@ -94,7 +96,8 @@ impl Facts for Machine {
         let path = places.into_iter().find(|place| self.programs.contains_key(place))?;
         let real = &self.programs[&path];
         let is_replaceable = self.replaceable.contains(real);
-        Some(Executable { file: self.fact(real), path, is_replaceable, interpreter: None })
+        let interpreter = self.scripts.get(real).cloned();
+        Some(Executable { file: self.fact(real), path, is_replaceable, interpreter })
     }
 
     fn folder(&self, path: &Path) -> Option<FileFact> {
@@ -124,7 +127,8 @@ fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// The policy that somebody has who never set one, with entries: `name`, `name --args REGEX`, `name --dir FOLDER`.
+/// The policy that somebody has who never set one, with entries: `name`, `name --args REGEX`,
+/// `name --any-arguments`, `name --dir FOLDER`.
 pub(crate) fn policy(entries: &[&str]) -> Policy {
     Policy {
         rules: Rules { mode: Mode::Allowlist, ask: Ask::OnMiss, fallback: Mode::Deny },
@@ -149,8 +153,11 @@ pub(crate) fn entry(text: &str) -> Entry {
         None => (text, None),
     };
     let (pattern, arguments) = match rest.split_once(" --args ") {
-        Some((pattern, arguments)) => (pattern, Some(arguments.to_owned())),
-        None => (rest, None),
+        Some((pattern, arguments)) => (pattern, ArgumentRule::Like(arguments.to_owned())),
+        None => match rest.strip_suffix(" --any-arguments") {
+            Some(pattern) => (pattern, ArgumentRule::Any),
+            None => (rest, ArgumentRule::Known),
+        },
     };
     Entry { id: text.to_owned(), pattern: pattern.to_owned(), arguments, directory }
 }

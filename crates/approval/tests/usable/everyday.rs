@@ -1,5 +1,7 @@
 //! What people do all day.
 
+use metier_approval::SkillProgram;
+
 use crate::machine::{policy, table, texts};
 
 #[test]
@@ -282,19 +284,32 @@ fn wrappers_are_what_they_start() {
 }
 
 #[test]
-fn programs_of_a_skill_are_allowed_by_name() {
-    insta::assert_snapshot!(table(&["gog mail list | head -3", "timeout 9 gog"], &policy(&[])), @"
-    gog mail list | head -3
-      allow: /usr/local/lib/gog/gog by skill mail, /usr/bin/head by filter
-    timeout 9 gog
-      allow: /usr/bin/timeout > /usr/local/lib/gog/gog by skill mail
+fn programs_of_a_skill_are_allowed_by_name_as_far_as_tables_know_them() {
+    let mut policy = policy(&[]);
+    policy.skill_programs.push(SkillProgram {
+        name: "jq".to_owned(),
+        real: "/usr/bin/jq".into(),
+        skill: "mail".to_owned(),
+    });
+    insta::assert_snapshot!(table(&["jq -r .a file | head -3", "timeout 9 jq . a", "gog mail list"], &policy), @"
+    jq -r .a file | head -3
+      allow: /usr/bin/jq by skill mail, /usr/bin/head by filter
+    timeout 9 jq . a
+      allow: /usr/bin/timeout > /usr/bin/jq by skill mail
+    gog mail list
+      ask: `gog mail list` is not covered by the skill `mail`: no table says what the arguments of `gog` can make it do; it needs an entry with `--args` or `--any-arguments`
     ");
 }
 
 #[test]
 fn patterns_of_paths_name_real_programs() {
-    let policy =
-        policy(&["/usr/bin/ls", "/bin/cat", "/usr/local/lib/*/gog", "/proj/tool", "/usr/**/wc"]);
+    let policy = policy(&[
+        "/usr/bin/ls",
+        "/bin/cat",
+        "/usr/local/lib/*/gog --any-arguments",
+        "/proj/tool",
+        "/usr/**/wc",
+    ]);
     insta::assert_snapshot!(table(&[
         "ls",
         "/bin/ls",
@@ -316,9 +331,9 @@ fn patterns_of_paths_name_real_programs() {
     /usr/bin/../bin/cat a
       allow: /usr/bin/cat by `/bin/cat`
     gog
-      allow: /usr/local/lib/gog/gog by `/usr/local/lib/*/gog`
+      allow: /usr/local/lib/gog/gog by `/usr/local/lib/*/gog --any-arguments`
     ./tool x
-      ask: `./tool` is `/proj/tool`, which commands could have written [always: ./tool x]
+      ask: `./tool` is `/proj/tool`, which commands could have written
     wc file
       allow: /usr/bin/wc by `/usr/**/wc`
     ");
@@ -336,7 +351,7 @@ fn names_may_have_wildcards_within_trusted_folders() {
     git push
       ask: `git push` is not covered by the entry `*`: with other options or subcommands it can run programs and change files; it needs an entry with `--args`
     ./tool
-      ask: nobody allowed `./tool` [always: ./tool]
+      ask: nobody allowed `./tool`
     ");
     insta::assert_snapshot!(table(&["base64 file", "basename x"], &policy(&["base??"])), @"
     base64 file

@@ -1,5 +1,6 @@
 //! What people do all day must not need a question.
 
+mod corpus;
 mod everyday;
 #[path = "../machine/mod.rs"]
 mod machine;

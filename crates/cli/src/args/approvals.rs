@@ -49,6 +49,9 @@ pub(crate) struct AddArgs {
     /// Only with arguments that match, as a whole, when written for a shell
     #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
     pub args: Option<String>,
+    /// With any arguments, also those that make the program run others
+    #[arg(long, conflicts_with = "args")]
+    pub any_arguments: bool,
     /// Only in this folder and below
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,

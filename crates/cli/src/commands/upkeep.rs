@@ -12,6 +12,7 @@ use metier_workspace::executor::ContainerError;
 use serde_json::json;
 
 use crate::context::Context;
+use crate::coverage::IdleApproval;
 use crate::failure::{FAILED, Failure, OK};
 use crate::masking;
 use crate::output::{counted, plain, style, styled};
@@ -122,6 +123,7 @@ pub(super) fn examine(context: &Context, json: bool) -> Result<u8, Failure> {
         }
         tell_unmasked(context);
     }
+    warn_of_idle_approvals(context);
     // What could not be tried is no success either.
     let kept = report.trials.iter().all(|trial| trial.verdict == Verdict::Kept);
     Ok(if report.level.is_some() && kept { OK } else { FAILED })
@@ -136,6 +138,20 @@ fn tell_unmasked(context: &Context) {
             "warning: ",
             &format!("values of fewer than {MIN_SECRET_BYTES} bytes are not masked: {names}"),
         );
+    }
+}
+
+/// Names approvals that cover nothing. What cannot be read is no reason to examine nothing else.
+fn warn_of_idle_approvals(context: &Context) {
+    let idle = context.decisions(None).and_then(|decisions| context.idle_approvals(&decisions));
+    let texts = match idle {
+        Ok(idle) => {
+            idle.iter().map(|IdleApproval { id, reason }| format!("{id} {reason}")).collect()
+        }
+        Err(failure) => vec![format!("approvals cannot be read: {failure}")],
+    };
+    for text in texts {
+        context.output.note(style::WARN, "warning: ", &text);
     }
 }
 

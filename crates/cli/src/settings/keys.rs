@@ -287,7 +287,14 @@ pub(crate) const KEYS: &[Key] = &[
         kind: Kind::List,
         default: "[]",
         narrowing: Narrowing::Never,
-        help: "Programs that may run, besides those of `metier approvals add`: names, or paths with `*`, `**` and `?`",
+        help: "Programs that may run, besides those of `metier approvals add`: names, or paths with `*`, `**` and `?`. Only uses that are known to be harmless are covered, and of a program in no table none",
+    },
+    Key {
+        name: "approvals.allow_any_arguments",
+        kind: Kind::List,
+        default: "[]",
+        narrowing: Narrowing::Never,
+        help: "The same with any arguments, also those that make a program run others",
     },
     Key {
         name: "approvals.safe_bins",
@@ -308,7 +315,7 @@ pub(crate) const KEYS: &[Key] = &[
         kind: Kind::Switch,
         default: "false",
         narrowing: Narrowing::Off,
-        help: "Whether programs that the skills of an agent need or install may run",
+        help: "Whether programs that the skills of an agent need may run: those in trusted folders, in uses that are known to be harmless",
     },
     Key {
         name: "approvals.variables",

@@ -8,23 +8,23 @@ use metier_testkit::TestEnv;
 use crate::{compact, environment, json, run};
 
 /// What a command gave, with ids left out: they are made by chance.
-fn shown(env: &TestEnv, words: &[&str]) -> String {
+pub(crate) fn shown(env: &TestEnv, words: &[&str]) -> String {
     without_ids(&env.run(["approvals"].iter().chain(words)).to_string())
 }
 
 /// The same on one line.
-fn brief(env: &TestEnv, words: &[&str]) -> String {
+pub(crate) fn brief(env: &TestEnv, words: &[&str]) -> String {
     without_ids(&compact(&env.run(["approvals"].iter().chain(words))))
 }
 
 /// Adds something and gives its id.
-fn add(env: &TestEnv, words: &[&str]) -> String {
+pub(crate) fn add(env: &TestEnv, words: &[&str]) -> String {
     let outcome = env.run(["approvals", "add", "--json", "--quiet"].iter().chain(words));
     json(&outcome)["id"].as_str().expect("what was added has an id").to_owned()
 }
 
 /// A place where programs of the system are found.
-fn with_programs() -> TestEnv {
+pub(crate) fn with_programs() -> TestEnv {
     environment().with_variable("PATH", "/usr/bin:/bin")
 }
 
@@ -47,7 +47,7 @@ fn what_is_added_is_listed_and_can_be_revoked() {
     assert_snapshot!(brief(&env, &["list"]), @"0 |  | 0 approvals");
     assert_snapshot!(brief(&env, &["list", "--json"]), @"0 | [] |");
     let first = add(&env, &["ls"]);
-    assert_snapshot!(brief(&env, &["add", "git", "--args", "status( --short)?", "--dir", "/usr", "--agent", "bob"]), @"0 | allowed git with arguments like `status( --short)?` in /usr for bob as --[ID]-- |");
+    assert_snapshot!(brief(&env, &["add", "git", "--args", "status( --short)?", "--dir", "/usr", "--agent", "bob"]), @"0 | allowed git with arguments like `status( --short)?` in /usr for bob as --[ID]-- / covers `git` with arguments that match as a whole |");
     assert_eq!(add(&env, &["ls"]), first, "the same is there once");
     env.write("home/.metier/config.toml", "approvals.allow = ['wc', '~/bin/*']");
     assert_snapshot!(shown(&env, &["list"]), @"
@@ -57,21 +57,21 @@ fn what_is_added_is_listed_and_can_be_revoked() {
     --[ID]--           ls       any                any   any       0  never
     --[ID]--           git      status( --short)?  /usr  bob       0  never
     approvals.allow:1  wc       any                any   any       –      –
-    approvals.allow:2  ~/bin/*  any                any   any       –      –
+    approvals.allow:2  ~/bin/*  harmless uses      any   any       –      –
     ----- stderr
     4 approvals
     ");
-    assert_snapshot!(brief(&env, &["list", "--agent", "eve"]), @"0 | ID                 PROGRAM  ARGUMENTS  IN   AGENT  USES   LAST / --[ID]--           ls       any        any  any       0  never / approvals.allow:1  wc       any        any  any       –      – / approvals.allow:2  ~/bin/*  any        any  any       –      – | 3 approvals");
+    assert_snapshot!(brief(&env, &["list", "--agent", "eve"]), @"0 | ID                 PROGRAM  ARGUMENTS      IN   AGENT  USES   LAST / --[ID]--           ls       any            any  any       0  never / approvals.allow:1  wc       any            any  any       –      – / approvals.allow:2  ~/bin/*  harmless uses  any  any       –      – | 3 approvals");
     let listed = json(&env.run(["approvals", "list", "--agent", "bob", "--json"]));
     assert_eq!(listed[0]["id"], first.as_str());
     let mut listed = listed[1].clone();
     listed["id"] = "ID".into();
     listed["created"] = 1.into();
     let project = env.project().display().to_string();
-    assert_snapshot!(listed.to_string().replace(&project, "[PROJECT]"), @r#"{"id":"ID","agent":"bob","kind":"pattern","pattern":"git","arguments":"status( --short)?","directory":"/usr","created":1,"uses":0,"last_used":null,"last_command":null}"#);
+    assert_snapshot!(listed.to_string().replace(&project, "[PROJECT]"), @r#"{"id":"ID","agent":"bob","kind":"pattern","pattern":"git","arguments":"status( --short)?","directory":"/usr","created":1,"uses":0,"last_used":null,"last_command":null,"covers":"matching_arguments"}"#);
     assert_snapshot!(brief(&env, &["revoke", &first, "nothing"]), @"1 | revoked --[ID]-- | error: there is no approval `nothing` / hint: `metier approvals list` shows those there are");
     assert_snapshot!(brief(&env, &["revoke", &first, "--json"]), @r#"1 | {"revoked":[],"unknown":["--[ID]--"]} |"#);
-    assert_snapshot!(brief(&env, &["list"]), @"0 | ID                 PROGRAM  ARGUMENTS          IN    AGENT  USES   LAST / --[ID]--           git      status( --short)?  /usr  bob       0  never / approvals.allow:1  wc       any                any   any       –      – / approvals.allow:2  ~/bin/*  any                any   any       –      – | 3 approvals");
+    assert_snapshot!(brief(&env, &["list"]), @"0 | ID                 PROGRAM  ARGUMENTS          IN    AGENT  USES   LAST / --[ID]--           git      status( --short)?  /usr  bob       0  never / approvals.allow:1  wc       any                any   any       –      – / approvals.allow:2  ~/bin/*  harmless uses      any   any       –      – | 3 approvals");
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn two_who_add_at_once_lose_nothing() {
     let env = environment();
     let add = |name: String| {
         let env = &env;
-        move || env.run(["approvals", "add", "--quiet", &name]).code
+        move || env.run(["approvals", "add", "--quiet", "--any-arguments", &name]).code
     };
     let codes: Vec<i32> = std::thread::scope(|scope| {
         let tasks: Vec<_> = (0..8).map(|number| scope.spawn(add(format!("p{number}")))).collect();
@@ -148,13 +148,17 @@ fn two_who_add_at_once_lose_nothing() {
 fn who_adds_a_program_that_can_do_more_than_it_seems_is_told() {
     let env = with_programs();
     let added = |words: &[&str]| brief(&env, &[&["add"], words].concat());
-    assert_snapshot!(added(&["ls"]), @"0 | allowed ls as --[ID]-- |");
-    assert_snapshot!(added(&["bash"]), @"0 | allowed bash as --[ID]-- | note: `bash` is a shell and can run anything; without `--args` only uses that are known to be harmless are allowed");
-    assert_snapshot!(added(&["/usr/bin/env"]), @"0 | allowed /usr/bin/env as --[ID]-- | note: `env` starts other programs; without `--args` only uses that are known to be harmless are allowed");
-    assert_snapshot!(added(&["find"]), @"0 | allowed find as --[ID]-- | note: `find`: it can run programs and delete files; without `--args` only uses that are known to be harmless are allowed");
-    assert_snapshot!(added(&["find", "--args", ". -name [a-z]+"]), @"0 | allowed find with arguments like `. -name [a-z]+` as --[ID]-- |");
-    assert_snapshot!(added(&["no-such-program"]), @"0 | allowed no-such-program as --[ID]-- | note: there is no program `no-such-program` here yet");
-    assert_snapshot!(added(&["/opt/*/bin/tool"]), @"0 | allowed /opt/*/bin/tool as --[ID]-- |");
+    assert_snapshot!(added(&["ls"]), @"0 | allowed ls as --[ID]-- / covers `ls` with any arguments: none of them makes it run another program |");
+    assert_snapshot!(added(&["bash"]), @"0 | allowed bash as --[ID]-- / covers only uses that are known to be harmless (`bash` is a shell and can run anything); `--args` can name others |");
+    assert_snapshot!(added(&["xargs"]), @"2 |  | error: an entry for the name alone would cover nothing: `xargs` starts other programs / hint: `--args REGEX` covers arguments that match; `--any-arguments` covers all, also those that run other programs");
+    assert_snapshot!(added(&["ssh"]), @"2 |  | error: an entry for the name alone would cover nothing: `ssh`: its options can run programs here and elsewhere / hint: `--args REGEX` covers arguments that match; `--any-arguments` covers all, also those that run other programs");
+    assert_snapshot!(added(&["/usr/bin/env"]), @"0 | allowed /usr/bin/env as --[ID]-- / covers only uses that are known to be harmless (`env` starts other programs); `--args` can name others |");
+    assert_snapshot!(added(&["find"]), @"0 | allowed find as --[ID]-- / covers only uses that are known to be harmless (`find`: it can run programs and delete files); `--args` can name others |");
+    assert_snapshot!(added(&["find", "--args", ". -name [a-z]+"]), @"0 | allowed find with arguments like `. -name [a-z]+` as --[ID]-- / covers `find` with arguments that match as a whole |");
+    assert_snapshot!(added(&["no-such-program"]), @"2 |  | error: an entry for the name alone would cover nothing: no table says what the arguments of `no-such-program` can make it do / hint: `--args REGEX` covers arguments that match; `--any-arguments` covers all, also those that run other programs");
+    assert_snapshot!(added(&["no-such-program", "--any-arguments"]), @"0 | allowed no-such-program as --[ID]-- / covers `no-such-program` with any arguments, also those that make it run other programs | note: there is no program `no-such-program` here yet");
+    assert_snapshot!(added(&["ls", "--args", "-l", "--any-arguments"]), @"2 |  | error: `--args <REGEX>` does not go together with `--any-arguments` / hint: `metier approvals add --help` shows what it takes");
+    assert_snapshot!(added(&["/opt/*/bin/tool"]), @"0 | allowed /opt/*/bin/tool as --[ID]-- / covers each program that it matches, in uses that are known to be harmless; of programs in no table nothing |");
     assert_snapshot!(added(&["ls", "--args", "a("]), @"2 |  | error: `a(` is no regular expression, or too large / hint: for example `status( --short)?`; it must match all arguments together");
     assert_snapshot!(added(&[&"*a".repeat(17)]), @"2 |  | error: `*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a` has too many wildcards, or is too long / hint: write a shorter pattern, with fewer `*`");
     assert_snapshot!(added(&["ls", "--args", "a)|(b"]), @"2 |  | error: `a)|(b` is no regular expression, or too large / hint: for example `status( --short)?`; it must match all arguments together");

@@ -39,6 +39,7 @@ fn every_setting_has_a_default() {
     agents.defaults.skills = []  # default
     agents.defaults.workspace = ""  # default
     approvals.allow = []  # default
+    approvals.allow_any_arguments = []  # default
     approvals.ask = "on_miss"  # default
     approvals.ask_fallback = "deny"  # default
     approvals.auto_allow_skills = false  # default

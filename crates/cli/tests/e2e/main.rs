@@ -54,6 +54,7 @@ mod tour;
 mod trust;
 mod trust_changes;
 mod two;
+mod unknown_programs;
 mod upkeep;
 
 use std::path::PathBuf;

@@ -93,7 +93,7 @@ async fn a_decision_that_cannot_be_read_fails_all_until_it_is_revoked() {
     insta::assert_snapshot!(said.join("\n"), @"
     the database `/metier.db` is damaged: the decision 0000hurt cannot be read: missing field `pattern`; move it away and start again, or restore a copy
     the database `/metier.db` is damaged: the decision 0000hurt cannot be read: invalid type: sequence, expected a string; move it away and start again, or restore a copy
-    the database `/metier.db` is damaged: the decision 0000hurt cannot be read: unknown field `but_only`, expected one of `pattern`, `arguments`, `directory`; move it away and start again, or restore a copy
+    the database `/metier.db` is damaged: the decision 0000hurt cannot be read: unknown field `but_only`, expected one of `pattern`, `arguments`, `any_arguments`, `directory`; move it away and start again, or restore a copy
     the database `/metier.db` is damaged: the decision 0000hurt cannot be read: EOF while parsing an object at line 1 column 1; move it away and start again, or restore a copy
     ");
     assert_eq!(store.decisions(Some("bob")).await.unwrap().len(), 1);

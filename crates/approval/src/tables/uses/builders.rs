@@ -5,12 +5,12 @@
 use super::{Operands, Shape, Uses};
 use crate::tables::options::{NONE, Options};
 
-const fn here(first: &'static [&'static str], options: Options) -> Shape {
+pub(super) const fn here(first: &'static [&'static str], options: Options) -> Shape {
     Shape { first, options, operands: Operands::Like(is_target), is_for_folder: true }
 }
 
 /// The name of something to build: no variable, no way to another folder, nothing for another program.
-fn is_target(word: &str) -> bool {
+pub(super) fn is_target(word: &str) -> bool {
     word.chars()
         .all(|character| character.is_ascii_alphanumeric() || "_-.:/+@%".contains(character))
         && !word.split('/').any(|part| part == "..")
@@ -108,6 +108,7 @@ pub(super) const USES: &[Uses] = &[
             here(&["fmt"], CARGO),
             here(&["run"], CARGO),
             here(&["bench"], CARGO),
+            here(&["tree"], CARGO),
         ],
     },
     Uses {
@@ -117,6 +118,7 @@ pub(super) const USES: &[Uses] = &[
             here(&["build"], GO),
             here(&["test"], GO),
             here(&["vet"], GO),
+            here(&["list"], GO),
             here(&["fmt"], NONE),
             Shape {
                 first: &["version"],
@@ -189,7 +191,6 @@ pub(super) const USES: &[Uses] = &[
             "javac",
             "javadoc",
             "msbuild",
-            "flake8",
             "packer",
             "terragrunt",
             "serverless",
@@ -207,34 +208,21 @@ pub(super) const USES: &[Uses] = &[
             "swiftc",
             "zig",
             "nasm",
-            "cmake",
-            "ctest",
             "meson",
             "bazel",
-            "mvn",
-            "gradle",
-            "gradlew",
             "ant",
             "sbt",
             "scons",
             "tox",
             "nox",
-            "pytest",
-            "jest",
             "mocha",
-            "vitest",
-            "eslint",
             "webpack",
-            "tsc",
             "vite",
             "rollup",
             "gulp",
             "grunt",
             "pre-commit",
             "phpunit",
-            "prettier",
-            "mypy",
-            "pylint",
             "terraform",
             "tofu",
             "pulumi",
@@ -246,7 +234,6 @@ pub(super) const USES: &[Uses] = &[
             "ng",
             "sphinx-build",
             "mkdocs",
-            "pandoc",
             "rspec",
         ],
         because: "its options and the files it reads can run other programs",

@@ -139,8 +139,8 @@ const FD: Options = Options {
 
 /// Searching. Not `--pre`, `--hostname-bin`, `-z`.
 const SEARCH: Options = Options {
-    letters: "aiFnNlcovwsSHIuqpU0",
-    valued: "ABCdegmtT",
+    letters: "aiFnNlcovwsSHIuqpU0xLP",
+    valued: "ABCdegmtTrMfj",
     words: &[
         "--hidden",
         "--no-ignore",
@@ -161,6 +161,19 @@ const SEARCH: Options = Options {
         "--multiline",
         "--json",
         "--no-filename",
+        "--with-filename",
+        "--no-messages",
+        "--no-config",
+        "--stats",
+        "--trim",
+        "--vimgrep",
+        "--column",
+        "--count-matches",
+        "--type-list",
+        "--line-regexp",
+        "--follow",
+        "--pcre2",
+        "--text",
     ],
     valued_words: &[
         "--glob",
@@ -174,7 +187,11 @@ const SEARCH: Options = Options {
         "--regexp",
         "--color",
         "--sort",
+        "--sortr",
+        "--iglob",
+        "--replace",
         "--max-columns",
+        "--max-filesize",
     ],
     has_numbers: true,
     ..NONE

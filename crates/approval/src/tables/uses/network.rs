@@ -1,7 +1,7 @@
 //! Programs that speak to other machines, and to engines that run things.
 
 use super::{Operands, Shape, Uses};
-use crate::tables::options::{NONE, Options};
+use crate::tables::options::{NONE, Options, Order};
 
 const fn of(first: &'static [&'static str], options: Options) -> Shape {
     Shape { first, options, operands: Operands::Any, is_for_folder: false }
@@ -10,7 +10,7 @@ const fn of(first: &'static [&'static str], options: Options) -> Shape {
 /// What asks and prints. Not what writes files, sends files, reads options or loads code.
 const CURL: Options = Options {
     letters: "sSfLIiv46gG#",
-    valued: "mXA",
+    valued: "mXAHdow",
     words: &[
         "--silent",
         "--show-error",
@@ -37,6 +37,10 @@ const CURL: Options = Options {
         "--user-agent",
         "--max-redirs",
         "--data-raw",
+        "--data",
+        "--header",
+        "--output",
+        "--write-out",
     ],
     ..NONE
 };
@@ -67,17 +71,20 @@ fn is_web_address(word: &str) -> bool {
     word.starts_with("https://") || word.starts_with("http://")
 }
 
+/// Whether `curl` is told nothing but to ask and print. A value that begins with `@` is a file, and so is what
+/// `%output` names.
+pub(super) fn is_harmless_curl(arguments: &[String]) -> bool {
+    let Ok(given) = CURL.read(arguments, Order::Mixed) else { return false };
+    let are_values_plain = given.options.iter().all(|(name, value)| match (*name, value) {
+        ("o" | "output", value) => *value == Some("/dev/null"),
+        ("data-raw", _) => true,
+        (_, Some(value)) => !value.starts_with('@') && !value.contains("%output"),
+        (_, None) => true,
+    });
+    are_values_plain && given.operands.iter().all(|operand| is_web_address(operand))
+}
+
 pub(super) const USES: &[Uses] = &[
-    Uses {
-        names: &["curl"],
-        because: "with other options it can read, send and overwrite files and load code",
-        shapes: &[Shape {
-            first: &[],
-            options: CURL,
-            operands: Operands::Like(is_web_address),
-            is_for_folder: false,
-        }],
-    },
     Uses {
         names: &["wget", "wget2", "aria2c", "axel"],
         because: "it can read, send and overwrite files and run programs",

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use metier_agent::Foreign;
-use metier_agent::host::rule_of_tool;
-use metier_approval::{Entry, Facts};
+use metier_agent::host::{rule_of_entry, rule_of_tool};
+use metier_approval::{ArgumentRule, Entry, EntryCoverage, Facts};
 use metier_session::{Decision, DecisionStore, Rule};
 use metier_skill::catalog::one_line;
 use serde_json::json;
@@ -12,6 +12,7 @@ use serde_json::json;
 use super::list::described;
 use crate::args::AddArgs;
 use crate::context::Context;
+use crate::coverage::covered_words;
 use crate::failure::{FAILED, Failure, OK};
 use crate::mcp;
 use crate::output::{plain, style};
@@ -27,7 +28,11 @@ pub(super) fn add(context: &Context, wanted: &AddArgs) -> Result<u8, Failure> {
     }
     let pattern = context.program_pattern(&wanted.pattern)?;
     let directory = wanted.dir.as_deref().map(|folder| folder_of(context, folder)).transpose()?;
-    let arguments = wanted.args.clone();
+    let arguments = match &wanted.args {
+        Some(pattern) => ArgumentRule::Like(pattern.clone()),
+        None if wanted.any_arguments => ArgumentRule::Any,
+        None => ArgumentRule::Known,
+    };
     let entry = Entry { id: String::new(), pattern, arguments, directory };
     if entry.is_too_wild() {
         let pattern = plain(&wanted.pattern);
@@ -41,16 +46,23 @@ pub(super) fn add(context: &Context, wanted: &AddArgs) -> Result<u8, Failure> {
         ))
         .hint("for example `status( --short)?`; it must match all arguments together"));
     }
-    let note = narrowness(context, &entry);
-    let Entry { pattern, arguments, directory, .. } = entry;
-    let rule = Rule::Pattern { pattern, arguments, directory };
+    let coverage = context.coverage(&entry)?;
+    if let EntryCoverage::Nothing { because } = &coverage {
+        return Err(Failure::usage(format!("an entry for the name alone would cover nothing: {because}"))
+            .hint("`--args REGEX` covers arguments that match; `--any-arguments` covers all, also those that run other programs"));
+    }
+    let covered = covered_words(&entry, &coverage);
+    let is_missing = is_missing(context, &entry);
+    let rule = rule_of_entry(entry);
     let store = context.sessions()?;
     let decision = block_on(async { Ok(store.decide(wanted.agent.as_deref(), rule).await?) })?;
     if wanted.json {
-        context.output.json(&described(&decision));
+        context.output.json(&described(context, &decision)?);
     } else {
         context.output.print(&format!("allowed {}", sentence(&decision)));
-        if let Some(note) = note {
+        context.output.print(&format!("covers {covered}"));
+        if is_missing {
+            let note = format!("there is no program `{}` here yet", plain(&wanted.pattern));
             context.output.note(style::WARN, "note: ", &note);
         }
     }
@@ -63,9 +75,11 @@ fn add_tool(
     wanted: &AddArgs,
     (server, tool): (String, String),
 ) -> Result<u8, Failure> {
-    if wanted.args.is_some() || wanted.dir.is_some() {
-        return Err(Failure::usage("`--args` and `--dir` are about programs, not about tools")
-            .hint("leave them out"));
+    if wanted.args.is_some() || wanted.any_arguments || wanted.dir.is_some() {
+        return Err(Failure::usage(
+            "`--args`, `--any-arguments` and `--dir` are about programs, not about tools",
+        )
+        .hint("leave them out"));
     }
     if tool.contains('*') {
         return Err(Failure::usage(format!("`{}` is not one tool", plain(&wanted.pattern)))
@@ -94,7 +108,7 @@ fn add_tool(
     })?;
     drop(working);
     if wanted.json {
-        context.output.json(&described(&decision));
+        context.output.json(&described(context, &decision)?);
     } else {
         context.output.print(&format!("allowed {}", sentence(&decision)));
         let said: String = one_line(&definition.description).chars().take(MAX_SAID).collect();
@@ -141,23 +155,17 @@ fn folder_of(context: &Context, folder: &Path) -> Result<std::path::PathBuf, Fai
     })
 }
 
-/// What an entry does not do, although one could think so.
-fn narrowness(context: &Context, entry: &Entry) -> Option<String> {
-    let pattern = &entry.pattern;
-    let Some(found) = context.machine().executable(Path::new("/"), pattern) else {
-        let is_one = !pattern.contains(['*', '?']);
-        return is_one.then(|| format!("there is no program `{pattern}` here yet"));
-    };
-    entry.limits(&found).map(|because| {
-        format!("{because}; without `--args` only uses that are known to be harmless are allowed")
-    })
+/// Whether an entry names one program that is not there.
+fn is_missing(context: &Context, entry: &Entry) -> bool {
+    !entry.pattern.contains(['*', '?'])
+        && context.machine().executable(Path::new("/"), &entry.pattern).is_none()
 }
 
 /// What a decision allows, in words.
 fn sentence(decision: &Decision) -> String {
     let Decision { id, agent, rule, .. } = decision;
     let (mut text, arguments, directory) = match rule {
-        Rule::Pattern { pattern, arguments, directory } => {
+        Rule::Pattern { pattern, arguments, directory, .. } => {
             (plain(pattern), arguments.as_deref(), directory.as_deref())
         }
         Rule::Tool { server, tool, .. } => {

@@ -1,12 +1,14 @@
 //! `metier approvals list`.
 
+use metier_agent::host::CommandDecision;
 use metier_session::{Decision, Rule};
 use serde_json::{Value, json};
 
 use super::{joined, safe};
-use crate::approvals::CONFIGURED;
+use crate::approvals::{CONFIGURED, CONFIGURED_ANY};
 use crate::commands::sessions::ago;
 use crate::context::Context;
+use crate::coverage::{IdleApproval, coverage_cell, coverage_word};
 use crate::failure::{Failure, OK};
 use crate::mcp::NAMED;
 use crate::output::{Align, Column, Table, counted, plain, style};
@@ -14,12 +16,15 @@ use crate::output::{Align, Column, Table, counted, plain, style};
 /// Lists decisions, and what the configuration allows.
 pub(super) fn list(context: &Context, agent: Option<&str>, json: bool) -> Result<u8, Failure> {
     let decisions = context.decisions(agent)?;
-    let configured = configured(context);
+    let configured = configured(context)?;
+    let idle = context.idle_approvals(&decisions)?;
     if json {
-        let own = configured
-            .iter()
-            .map(|(id, pattern)| json!({ "id": id, "kind": "settings", "pattern": pattern }));
-        context.output.json(&decisions.iter().map(described).chain(own).collect::<Vec<Value>>());
+        let mut all = Vec::new();
+        for decision in &decisions {
+            all.push(described(context, decision)?);
+        }
+        all.extend(configured.iter().map(ConfiguredApproval::to_json));
+        context.output.json(&all);
         return Ok(OK);
     }
     let column = |heading, align, fills| Column { heading, align, fills };
@@ -32,14 +37,19 @@ pub(super) fn list(context: &Context, agent: Option<&str>, json: bool) -> Result
         column("USES", Align::Right, false),
         column("LAST", Align::Right, false),
     ]);
-    decisions.iter().for_each(|decision| table.row(row(decision)));
-    for (id, pattern) in &configured {
-        let cells = [id.clone(), plain(pattern), any(), any(), any()];
+    for decision in &decisions {
+        table.row(row(context, decision)?);
+    }
+    for ConfiguredApproval { id, pattern, arguments, .. } in &configured {
+        let cells = [id.clone(), plain(pattern), arguments.clone(), any(), any()];
         table.row(styled_cells(cells, ["–".to_owned(), "–".to_owned()]));
     }
     let count = decisions.len() + configured.len();
     if count > 0 {
         context.output.print(&table.render(context.output.width()));
+    }
+    for IdleApproval { id, reason } in idle {
+        context.output.note(style::WARN, "note: ", &format!("{id} {reason}"));
     }
     for (server, lists) in context.mcp_allowed() {
         if lists.len() > 1 {
@@ -53,33 +63,73 @@ pub(super) fn list(context: &Context, agent: Option<&str>, json: bool) -> Result
     Ok(OK)
 }
 
-/// A decision as JSON, with its kind, and with nothing masked: programs compare it.
-pub(super) fn described(decision: &Decision) -> Value {
-    json!(decision)
+/// A decision as JSON, with its kind and what it covers, and with nothing masked: programs compare it.
+pub(super) fn described(context: &Context, decision: &Decision) -> Result<Value, Failure> {
+    let mut value = json!(decision);
+    if let Some(CommandDecision::Entry(entry)) = CommandDecision::of(decision.clone()) {
+        value["covers"] = json!(coverage_word(&context.coverage(&entry)?));
+    }
+    Ok(value)
 }
 
-/// What the configuration allows, with what each is known by.
-fn configured(context: &Context) -> Vec<(String, String)> {
-    let programs = context.settings.list(CONFIGURED).iter().zip(1..);
-    let programs = programs.map(|(it, number)| (format!("{CONFIGURED}:{number}"), it.clone()));
+/// Something that the configuration allows.
+struct ConfiguredApproval {
+    /// What it is known by.
+    id: String,
+    /// As it is written.
+    pattern: String,
+    /// The arguments that it covers, for people.
+    arguments: String,
+    /// What it covers, for programs; none for a tool.
+    covers: Option<&'static str>,
+}
+
+impl ConfiguredApproval {
+    fn to_json(&self) -> Value {
+        let mut value = json!({ "id": self.id, "kind": "settings", "pattern": self.pattern });
+        if let Some(covers) = self.covers {
+            value["covers"] = json!(covers);
+        }
+        value
+    }
+}
+
+/// What the configuration allows.
+fn configured(context: &Context) -> Result<Vec<ConfiguredApproval>, Failure> {
+    let written = [CONFIGURED, CONFIGURED_ANY].map(|setting| context.settings.list(setting));
+    let entries = context.configured_entries()?;
+    let mut all = Vec::new();
+    for (entry, pattern) in entries.iter().zip(written.into_iter().flatten()) {
+        let coverage = context.coverage(entry)?;
+        all.push(ConfiguredApproval {
+            id: entry.id.clone(),
+            pattern: pattern.clone(),
+            arguments: coverage_cell(entry, &coverage),
+            covers: Some(coverage_word(&coverage)),
+        });
+    }
     let tools = context.mcp_allowed().into_iter().flat_map(|(server, lists)| {
         // The first is that of the person.
         let own = lists.into_iter().next().unwrap_or_default().into_iter().zip(1..);
-        let entry = move |(tool, number): (String, usize)| {
-            (format!("mcp.servers.{server}.allow:{number}"), format!("{NAMED}{server}/{tool}"))
+        let entry = move |(tool, number): (String, usize)| ConfiguredApproval {
+            id: format!("mcp.servers.{server}.allow:{number}"),
+            pattern: format!("{NAMED}{server}/{tool}"),
+            arguments: any(),
+            covers: None,
         };
         own.map(entry).collect::<Vec<_>>()
     });
-    programs.chain(tools).collect()
+    all.extend(tools);
+    Ok(all)
 }
 
-fn row(decision: &Decision) -> Vec<(anstyle::Style, String)> {
+fn row(context: &Context, decision: &Decision) -> Result<Vec<(anstyle::Style, String)>, Failure> {
     let agent = decision.agent.as_deref().map_or_else(any, plain);
     let last = decision.last_used.map_or_else(|| "never".to_owned(), ago);
     let (program, arguments, directory) = match &decision.rule {
-        Rule::Pattern { pattern, arguments, directory } => {
+        Rule::Pattern { pattern, directory, .. } => {
             let folder = directory.as_ref().map(|it| plain(&it.to_string_lossy()));
-            let arguments = arguments.as_deref().map_or_else(any, plain);
+            let arguments = arguments(context, decision)?;
             (plain(pattern), arguments, folder.unwrap_or_else(any))
         }
         Rule::Exact { program, words, directory, variables, .. } => {
@@ -94,7 +144,15 @@ fn row(decision: &Decision) -> Vec<(anstyle::Style, String)> {
         }
     };
     let cells = [decision.id.clone(), program, arguments, directory, agent];
-    styled_cells(cells, [decision.uses.to_string(), last])
+    Ok(styled_cells(cells, [decision.uses.to_string(), last]))
+}
+
+/// The arguments that an entry covers.
+fn arguments(context: &Context, decision: &Decision) -> Result<String, Failure> {
+    let Some(CommandDecision::Entry(entry)) = CommandDecision::of(decision.clone()) else {
+        return Ok(any());
+    };
+    Ok(coverage_cell(&entry, &context.coverage(&entry)?))
 }
 
 fn styled_cells(cells: [String; 5], rest: [String; 2]) -> Vec<(anstyle::Style, String)> {

@@ -77,6 +77,11 @@ fn without_a_terminal_only_what_was_allowed_runs() {
     2 | error: `--yes-to uname (`: what follows the program is no regular expression
     hint: it must match all arguments together, such as `status( --short)?`
     ");
+    let unknown = on_host(&env, &["--yes-to", "deploy"]);
+    assert_snapshot!(format!("{} | {}", unknown.code, unknown.stderr), @"
+    2 | error: `--yes-to deploy` allows nothing: no table says what the arguments of `deploy` can make it do
+    hint: `--yes-to 'deploy .*'` allows any arguments
+    ");
 }
 
 #[test]

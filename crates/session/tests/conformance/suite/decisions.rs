@@ -14,7 +14,12 @@ type Decisions = Arc<dyn DecisionStore>;
 
 /// A rule for programs of a name.
 pub(crate) fn named(pattern: &str) -> Rule {
-    Rule::Pattern { pattern: pattern.to_owned(), arguments: None, directory: None }
+    Rule::Pattern {
+        pattern: pattern.to_owned(),
+        arguments: None,
+        any_arguments: false,
+        directory: None,
+    }
 }
 
 fn exact(words: &[&str]) -> Rule {
@@ -46,6 +51,7 @@ pub(crate) async fn a_decision_comes_back_as_it_was(store: &Decisions) {
     let pattern = Rule::Pattern {
         pattern: "~/bin/*".to_owned(),
         arguments: Some("status( --short)?".to_owned()),
+        any_arguments: false,
         directory: Some(PathBuf::from("/srv/a 'b' \u{202e}c")),
     };
     let first = store.decide(Some("bob"), pattern.clone()).await.unwrap();

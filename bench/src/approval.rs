@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use metier_approval::{
-    ArgumentRule, Ask, Entry, Executable, Facts, FileFact, Identity, Mode, Policy, Rules, judge,
-    parse,
+    ArgumentRule, Ask, Entry, Executable, Facts, FileFact, Identity, Mode, Policy, ProtectedPlaces,
+    Rules, judge, parse,
 };
 
 use crate::statistics::Spread;
@@ -78,6 +78,10 @@ impl Facts for Anywhere {
     fn digest(&self, _file: &FileFact) -> Option<String> {
         None
     }
+
+    fn repository_settings(&self, _directory: &Path) -> Option<Vec<String>> {
+        Some(Vec::new())
+    }
 }
 
 /// A policy with some hundred entries, the last of which are those that count. Some are made to take long.
@@ -109,6 +113,7 @@ fn policy() -> Policy {
         skill_programs: Vec::new(),
         writable: vec![PathBuf::from(START)],
         variables: Vec::new(),
+        protected: ProtectedPlaces::default(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use libfuzzer_sys::fuzz_target;
 use metier_approval::{
-    Action, Approved, ArgumentRule, Ask, Entry, Executable, Facts, FileFact, Identity, MAX_SHOWN, Mode, Policy,
+    Action, Approved, ArgumentRule, Ask, Entry, Executable, Facts, FileFact, Identity, MAX_SHOWN, Mode, Policy, ProtectedPlaces,
     Remembered, Rules, SkillProgram, Verdict, judge, parse, restricted, shown, shown_text,
 };
 
@@ -120,6 +120,12 @@ fn policy(number: impl Fn(usize) -> usize, lines: [&str; 4]) -> Policy {
         skill_programs: skill_programs.collect(),
         writable: vec![START.into()],
         variables: words(variables),
+        protected: ProtectedPlaces {
+            own: vec!["/own".into()],
+            session: vec!["/own/session".into()],
+            homes: vec!["/home".into()],
+            programs: vec!["/usr/bin".into()],
+        },
     }
 }
 
@@ -162,5 +168,9 @@ impl Facts for Machine {
 
     fn digest(&self, _file: &FileFact) -> Option<String> {
         Some("00".to_owned())
+    }
+
+    fn repository_settings(&self, directory: &Path) -> Option<Vec<String>> {
+        (directory.as_os_str().len() % 16 != self.missing).then(|| vec!["[core]".to_owned()])
     }
 }

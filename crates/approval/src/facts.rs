@@ -22,6 +22,10 @@ pub trait Facts {
 
     /// The SHA-256 digest of what is in a file, in hexadecimal. None if it cannot be read.
     fn digest(&self, file: &FileFact) -> Option<String>;
+
+    /// The contents of the configuration files of all git repositories that a folder is in, or is. None if one of
+    /// them cannot be read whole. A folder in no repository has none.
+    fn repository_settings(&self, directory: &Path) -> Option<Vec<String>>;
 }
 
 /// A program on the disk.

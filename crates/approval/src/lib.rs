@@ -14,7 +14,7 @@
 //! use std::path::Path;
 //!
 //! use metier_approval::{
-//!     ArgumentRule, Ask, Entry, Executable, Facts, FileFact, Identity, Mode, Policy, Rules, Verdict, judge, parse,
+//!     ArgumentRule, Ask, Entry, Executable, Facts, FileFact, Identity, Mode, Policy, ProtectedPlaces, Rules, Verdict, judge, parse,
 //!     shown,
 //! };
 //!
@@ -36,6 +36,9 @@
 //!     fn digest(&self, _file: &FileFact) -> Option<String> {
 //!         None
 //!     }
+//!     fn repository_settings(&self, _directory: &Path) -> Option<Vec<String>> {
+//!         Some(Vec::new())
+//!     }
 //! }
 //!
 //! // `git status` is allowed, and nothing else. What nobody allowed is asked about.
@@ -49,6 +52,7 @@
 //!     skill_programs: vec![],
 //!     writable: vec![],
 //!     variables: vec![],
+//!     protected: ProtectedPlaces::default(),
 //! };
 //! let verdict = |text: &str| judge(&parse(text), Path::new("/work"), &Table, &policy);
 //! assert!(matches!(verdict("git status"), Verdict::Allow(_)));
@@ -74,7 +78,9 @@ pub use facts::{Executable, Facts, FileFact, Identity};
 pub use judge::{EntryCoverage, judge, normal};
 pub use parse::{MAX_BYTES, MAX_COMMANDS, MAX_VARIABLES, MAX_WORDS, NotAnalysable, parse, quote};
 pub use plan::{Action, Descriptor, Joint, Plan, Redirection, Simple, Step, Target};
-pub use policy::{ArgumentRule, Ask, Entry, Mode, Policy, Remembered, Rules, SkillProgram};
+pub use policy::{
+    ArgumentRule, Ask, Entry, Mode, Policy, ProtectedPlaces, Remembered, Rules, SkillProgram,
+};
 pub use restricted::{Refusal, restricted};
 pub use show::{MAX_LINES, MAX_SHOWN, Shown, TooLong, shown, shown_text};
 pub use tables::is_loader_variable;

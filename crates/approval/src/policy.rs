@@ -64,6 +64,23 @@ pub struct Policy {
     pub writable: Vec<PathBuf>,
     /// Names of variables that a command may set for a program.
     pub variables: Vec<String>,
+    /// Places that commands do not write unasked.
+    pub protected: ProtectedPlaces,
+}
+
+/// Places that no entry and no remembered decision lets a command write. All paths are absolute; a place that is
+/// reached by a link is there by both paths.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProtectedPlaces {
+    /// State and settings of the program that judges. Nobody is asked: what writes there is refused, except in
+    /// a folder of [`Policy::writable`] that lies in one of them.
+    pub own: Vec<PathBuf>,
+    /// Folders of a session, which may lie in such a place. What is not in a folder of [`Policy::writable`] there is asked about.
+    pub session: Vec<PathBuf>,
+    /// Home directories, of which hidden files and folders are protected.
+    pub homes: Vec<PathBuf>,
+    /// Folders in which programs are looked for.
+    pub programs: Vec<PathBuf>,
 }
 
 /// A program that people allowed.

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use metier_agent::host::{Machine, take_decisions};
-use metier_approval::{ArgumentRule, Ask, Facts, Mode, Policy, Rules, SkillProgram};
+use metier_approval::{
+    ArgumentRule, Ask, Facts, Mode, Policy, ProtectedPlaces, Rules, SkillProgram,
+};
 use metier_session::{Decision, DecisionStore};
 use metier_skill::library::{Entry, Place, Snapshot};
 use serde::de::DeserializeOwned;
@@ -65,7 +67,29 @@ impl Context {
             skill_programs: self.skill_programs(skills, &folder),
             writable: vec![folder],
             variables: self.allowed("approvals.variables"),
+            protected: self.protected_places(),
         })
+    }
+
+    /// Places that no command writes unasked, as they are named and as they are.
+    fn protected_places(&self) -> ProtectedPlaces {
+        let both = |folders: Vec<PathBuf>| {
+            let mut places = Vec::new();
+            for folder in folders.into_iter().filter(|folder| folder.is_absolute()) {
+                for folder in [roots::real(&folder), folder] {
+                    if !places.contains(&folder) {
+                        places.push(folder);
+                    }
+                }
+            }
+            places
+        };
+        ProtectedPlaces {
+            own: both(vec![self.environment.state()]),
+            session: Vec::new(),
+            homes: both(self.environment.home.iter().cloned().collect()),
+            programs: both([self.every_program_path(), self.environment.path()].concat()),
+        }
     }
 
     /// This machine as commands on it find it.

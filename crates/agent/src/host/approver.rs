@@ -32,7 +32,7 @@ const NO_TOOLS: &str = "nobody decides about tools of other servers";
 /// use metier_agent::{
 ///     Agent, Approver, Decision, Folders, Host, Question, Task, ToolSet, stop, unwatched,
 /// };
-/// use metier_approval::{ArgumentRule, Ask, Entry, Mode, Pinned, Policy, Rules, shown};
+/// use metier_approval::{ArgumentRule, Ask, Entry, Mode, Pinned, Policy, ProtectedPlaces, Rules, shown};
 /// use metier_model::Scripted;
 /// use metier_session::{Content, MemoryStore, SessionKey};
 /// use metier_skill::library::Snapshot;
@@ -55,6 +55,7 @@ const NO_TOOLS: &str = "nobody decides about tools of other servers";
 ///             skill_programs: vec![],
 ///             writable: vec![],
 ///             variables: vec![],
+///             protected: ProtectedPlaces::default(),
 ///         })
 ///     }
 ///

@@ -13,6 +13,7 @@ use rustix::fs::{Access, AtFlags, CWD, OFlags, accessat};
 use sha2::{Digest, Sha256};
 
 use super::owners::is_replaceable;
+use super::repository;
 
 /// How much of its first line the kernel reads of a script.
 const LINE_BYTES: u64 = 256;
@@ -53,6 +54,10 @@ impl Facts for Machine {
 
     fn digest(&self, file: &FileFact) -> Option<String> {
         digest(file).ok()
+    }
+
+    fn repository_settings(&self, directory: &Path) -> Option<Vec<String>> {
+        repository::settings(directory)
     }
 }
 

@@ -5,7 +5,7 @@
 //! changed in between, be it a program, a script, a folder or a decision, closes the gate.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use metier_approval::{
     Action, Approved, Basis, Executable, Facts, FileFact, Pinned, Plan, Policy, Rules, Verdict,
@@ -149,6 +149,9 @@ impl Gate<'_> {
     async fn policy(&self, wanted: &Wanted) -> Result<Policy, String> {
         let policy = self.host.approver.policy(self.agent, self.skills).await;
         let mut policy = policy.map_err(|why| refusal(&why))?;
+        // Beside the folders of a session that may be written are homes of programs, records and staged skills.
+        let around = wanted.writable.iter().filter_map(|folder| folder.parent());
+        policy.protected.session.extend(around.map(Path::to_owned));
         policy.writable.extend(wanted.writable.iter().cloned());
         Ok(policy)
     }

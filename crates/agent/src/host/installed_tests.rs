@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use metier_approval::{
-    ArgumentRule, Entry, Facts, Policy, Rules, SkillProgram, Verdict, judge, parse,
+    ArgumentRule, Entry, Facts, Policy, ProtectedPlaces, Rules, SkillProgram, Verdict, judge, parse,
 };
 
 use super::Machine;
@@ -72,6 +72,7 @@ fn policy(name: &str) -> Policy {
         trusted_folders: machine().path,
         skill_programs: skill_programs.into_iter().collect(),
         writable: Vec::new(),
+        protected: ProtectedPlaces::default(),
         variables: Vec::new(),
     }
 }

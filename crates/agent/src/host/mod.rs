@@ -6,9 +6,11 @@ mod decisions;
 mod events;
 mod facts;
 mod gate;
+mod git;
 #[cfg(test)]
 mod installed_tests;
 mod owners;
+mod repository;
 mod sheet;
 #[cfg(test)]
 mod tests;

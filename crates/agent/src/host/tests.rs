@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use metier_approval::{
-    ArgumentRule, Entry, Executable, Facts, FileFact, Pinned, Policy, Remembered, Rules, Simple,
-    Verdict, judge, parse,
+    ArgumentRule, Entry, Executable, Facts, FileFact, Pinned, Policy, ProtectedPlaces, Remembered,
+    Rules, Simple, Verdict, judge, parse,
 };
 use tempfile::TempDir;
 
@@ -168,6 +168,7 @@ fn a_wrapper_starts_a_program_by_the_name_that_says_what_it_is() {
         skill_programs: Vec::new(),
         writable: vec![place.at("work")],
         variables: Vec::new(),
+        protected: ProtectedPlaces::default(),
     };
     let walked = |text: &str| {
         let verdict = judge(&parse(text), &place.at("work"), &place.machine, &policy);
@@ -392,6 +393,7 @@ fn what_is_allowed_for_good_comes_back_as_it_was_shown() {
         skill_programs: Vec::new(),
         writable: Vec::new(),
         variables: Vec::new(),
+        protected: ProtectedPlaces::default(),
     };
     take_decisions(&mut policy, decisions);
     let remembered = Remembered {

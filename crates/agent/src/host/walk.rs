@@ -8,6 +8,8 @@ use metier_approval::{
 };
 use metier_sandbox::{Descriptor, Joint, Pin, To, Walk, WalkStep, Walked};
 
+use super::git::GitUse;
+
 /// The programs of a plan, as they are run.
 pub(super) fn of_plan(approved: &Approved) -> Walk {
     let mut judged = approved.programs.iter();
@@ -27,10 +29,11 @@ pub(super) fn of_plan(approved: &Approved) -> Walk {
 /// A text that is given to a shell.
 pub(super) fn of_text(shell: &Executable, text: &str, directory: &FileFact) -> Walk {
     let name = shell.path.file_name().unwrap_or_default().to_owned();
+    let settings = GitUse::of_text(text).map(|git| git.variables(&[])).unwrap_or_default();
     let program = Walked {
         executable: shell.file.real.clone(),
         arguments: vec![name, "-c".into(), text.into()],
-        environment: Vec::new(),
+        environment: settings.into_iter().map(|(name, it)| (name.into(), it.into())).collect(),
         directory: directory.real.clone(),
         redirections: Vec::new(),
         pins: vec![file(&shell.file), folder(directory)],
@@ -46,6 +49,10 @@ fn walked(simple: &Simple, judged: &Judged) -> Walked {
             *argument = inner.called_by().as_os_str().to_owned();
         }
     }
+    let git = GitUse::of(&simple.words, judged);
+    if let Some((place, options)) = git.and_then(|git| git.options(&simple.words)) {
+        arguments.splice(place..place, options.iter().map(OsString::from));
+    }
     let programs = judged.inner.iter().map(|(_, inner)| &inner.file);
     let files = [&judged.program.file].into_iter().chain(programs).chain(&judged.scripts);
     // A link by whose name a program is called must lead there until it is followed.
@@ -54,12 +61,13 @@ fn walked(simple: &Simple, judged: &Judged) -> Walked {
     let links = links.filter_map(|inner| Pin::of(&inner.path).ok());
     let pins = files.map(file).chain([folder(&judged.directory)]).chain(links);
     let directory = &judged.directory.real;
-    let own = surroundings(&simple.words).iter().copied();
-    let given = simple.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let pagers = PAGERS.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let settings = git.map(|git| git.variables(&simple.words)).unwrap_or_default();
+    let variables = pagers.chain(settings).chain(simple.variables.iter().cloned());
     Walked {
         executable: judged.program.file.real.clone(),
         arguments,
-        environment: own.chain(given).map(|(name, it)| (name.into(), it.into())).collect(),
+        environment: variables.map(|(name, it)| (name.into(), it.into())).collect(),
         directory: directory.clone(),
         redirections: simple.redirections.iter().map(|it| redirection(it, directory)).collect(),
         pins: pins.collect(),
@@ -69,51 +77,6 @@ fn walked(simple: &Simple, judged: &Judged) -> Walked {
 /// Programs that show something page by page, which takes orders on a terminal, show it whole instead.
 const PAGERS: [(&str, &str); 4] =
     [("GIT_PAGER", "cat"), ("LESSSECURE", "1"), ("MANPAGER", "cat"), ("PAGER", "cat")];
-/// A repository says in its own files which programs git starts, even to look at it. Of those that only look, none
-/// is started.
-const ONLY_LOOKING: [(&str, &str); 14] = [
-    ("GIT_CONFIG_COUNT", "5"),
-    ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
-    ("GIT_CONFIG_VALUE_0", "false"),
-    ("GIT_CONFIG_KEY_1", "safe.bareRepository"),
-    ("GIT_CONFIG_VALUE_1", "explicit"),
-    ("GIT_CONFIG_KEY_2", "core.hooksPath"),
-    ("GIT_CONFIG_VALUE_2", "/dev/null"),
-    ("GIT_CONFIG_KEY_3", "core.pager"),
-    ("GIT_CONFIG_VALUE_3", "cat"),
-    ("GIT_CONFIG_KEY_4", "log.showSignature"),
-    ("GIT_CONFIG_VALUE_4", "false"),
-    ("GIT_OPTIONAL_LOCKS", "0"),
-    ("GIT_PAGER", "cat"),
-    ("PAGER", "cat"),
-];
-/// What of git only looks.
-const LOOKS: [&str; 16] = [
-    "blame",
-    "branch",
-    "cat-file",
-    "count-objects",
-    "describe",
-    "diff",
-    "grep",
-    "log",
-    "ls-files",
-    "ls-tree",
-    "reflog",
-    "rev-list",
-    "rev-parse",
-    "shortlog",
-    "show",
-    "status",
-];
-
-/// What a program finds besides what everybody does.
-fn surroundings(words: &[String]) -> &'static [(&'static str, &'static str)] {
-    let is_git = words.iter().any(|word| word.rsplit('/').next() == Some("git"));
-    let looks = words.iter().any(|word| LOOKS.contains(&word.as_str()));
-    if is_git && looks { &ONLY_LOOKING } else { &PAGERS }
-}
-
 fn redirection(redirection: &Redirection, directory: &Path) -> (Descriptor, To) {
     let to = match &redirection.target {
         Target::Nothing => To::Nothing,

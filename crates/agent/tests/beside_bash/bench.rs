@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use metier_agent::host::{Machine, walk_of};
 use metier_approval::{
-    Approved, ArgumentRule, Ask, Entry, Mode, Policy as Rulebook, Rules, Verdict, judge, parse,
+    Approved, ArgumentRule, Ask, Entry, Mode, Policy as Rulebook, ProtectedPlaces, Rules, Verdict,
+    judge, parse,
 };
 use metier_sandbox::{
     Cancel, Command, Job, Limits, Observer, Outcome, Policy, Program, Stream, run,
@@ -90,6 +91,7 @@ impl Bench {
             skill_programs: Vec::new(),
             writable: vec![start],
             variables: names(&["A", "B2", "_x"]),
+            protected: ProtectedPlaces::default(),
         };
         Self { root, _folder: None, machine: Machine { path: folders }, policy }
     }

@@ -11,7 +11,9 @@ use libtest_mimic::Failed;
 use metier_agent::host::{Approver, CommandQuestion, Decision, Host, Question};
 use metier_agent::tools::ToolSet;
 use metier_agent::{Dispatch, Ending};
-use metier_approval::{ArgumentRule, Ask, Entry, Mode, Pinned, Policy, Remembered, Rules};
+use metier_approval::{
+    ArgumentRule, Ask, Entry, Mode, Pinned, Policy, ProtectedPlaces, Remembered, Rules,
+};
 use metier_session::Content;
 use metier_skill::library::Snapshot;
 use serde_json::{Value, json};
@@ -79,6 +81,7 @@ impl Person {
             skill_programs: Vec::new(),
             writable: Vec::new(),
             variables: vec!["LANG".to_owned()],
+            protected: ProtectedPlaces::default(),
         };
         Self {
             policy: Mutex::new(Ok(policy)),
@@ -155,7 +158,7 @@ impl Approver for Person {
 }
 
 /// An agent whose commands run on the host, in a folder of its own.
-struct OnHost {
+pub(crate) struct OnHost {
     bench: Bench,
     person: Arc<Person>,
     folder: TempDir,
@@ -174,16 +177,16 @@ impl OnHost {
         Self { bench, person, folder }
     }
 
-    fn with(person: Person) -> Self {
+    pub(crate) fn with(person: Person) -> Self {
         Self::new(person, TempDir::new().unwrap())
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// What came of commands, one after the other.
-    fn exec(&self, commands: &[&str]) -> Result<Vec<(String, bool)>, Failed> {
+    pub(crate) fn exec(&self, commands: &[&str]) -> Result<Vec<(String, bool)>, Failed> {
         let made: Vec<_> =
             commands.iter().map(|command| ("exec", json!({ "command": command }))).collect();
         outcomes(&self.bench, &made)

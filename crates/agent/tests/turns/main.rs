@@ -13,6 +13,7 @@ mod lasting;
 mod offline;
 mod own;
 mod prefix;
+mod repositories;
 mod resume;
 mod sets;
 mod strangers;
@@ -42,6 +43,7 @@ fn main() {
         offline::TESTS,
         own::TESTS,
         prefix::TESTS,
+        repositories::TESTS,
         resume::TESTS,
         sets::TESTS,
         strangers::TESTS,

@@ -12,6 +12,7 @@ use super::program::{Invocation, is_left_alone, is_taken_by_name};
 use crate::facts::Executable;
 use crate::policy::{ArgumentRule, Entry, Policy};
 use crate::show::brief;
+use crate::tables;
 
 /// Most steps that comparing patterns of names and paths may take, for one verdict.
 const MAX_STEPS: usize = 4 << 20;
@@ -43,6 +44,8 @@ pub(super) enum Lack {
     Folder,
     /// It does not cover such a use.
     Use,
+    /// It names no folder, and the repository there has programs of its own.
+    Repository,
     /// Its pattern for arguments cannot be read.
     Unreadable,
     /// The arguments are others.
@@ -161,6 +164,9 @@ impl<'a> Entries<'a> {
         {
             return Some(Lack::Folder);
         }
+        if entry.directory.is_none() && self.foreign_programs(invocation).is_some() {
+            return Some(Lack::Repository);
+        }
         let arguments = match &entry.arguments {
             ArgumentRule::Known => {
                 return invocation.is_uncovered(entry.directory.is_some()).then_some(Lack::Use);
@@ -212,6 +218,13 @@ impl<'a> Entries<'a> {
                     because.map(|because| because.with_remedy(&word())).unwrap_or_default(),
                 )
             }
+            Lack::Repository => {
+                let because = self.foreign_programs(invocation).unwrap_or_default();
+                format!(
+                    "`{}` is not covered by the entry `{pattern}`: {because}; it needs an entry with `--dir`",
+                    invocation.brief(),
+                )
+            }
             Lack::Unreadable => format!(
                 "the entry `{pattern}` matches nothing: `{}` is not a valid pattern for arguments",
                 arguments()
@@ -222,6 +235,12 @@ impl<'a> Entries<'a> {
                 arguments()
             ),
         }
+    }
+
+    /// Why the repository around a program could make it start others.
+    pub(super) fn foreign_programs(&self, invocation: &Invocation<'_>) -> Option<String> {
+        let is_git = tables::is_git(&invocation.words[0], &invocation.found.program);
+        if is_git { self.machine.foreign_programs(invocation.directory) } else { None }
     }
 
     /// Whether a path of an entry is that of a program, or a link to it; and if it is, what it lacks. A link may be

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::entries::Lack;
+use super::repository;
 use crate::facts::{Executable, Facts, FileFact};
 use crate::policy::Policy;
 use crate::tables::{self, Kind};
@@ -31,6 +32,7 @@ pub(super) struct Machine<'a> {
     programs: Answers<(PathBuf, String), Rc<Found>>,
     folders: Answers<PathBuf, FileFact>,
     digests: Answers<PathBuf, String>,
+    repositories: Answers<PathBuf, String>,
 }
 
 impl<'a> Machine<'a> {
@@ -41,6 +43,7 @@ impl<'a> Machine<'a> {
             programs: RefCell::default(),
             folders: RefCell::default(),
             digests: RefCell::default(),
+            repositories: RefCell::default(),
         }
     }
 
@@ -70,5 +73,11 @@ impl<'a> Machine<'a> {
     pub(super) fn digest(&self, file: &FileFact) -> Option<String> {
         let find = || self.facts.digest(file);
         self.digests.borrow_mut().entry(file.real.clone()).or_insert_with(find).clone()
+    }
+
+    /// Why git in a folder could start programs of the repository, as a sentence; none if it could not.
+    pub(super) fn foreign_programs(&self, directory: &Path) -> Option<String> {
+        let find = || repository::foreign_programs(self.facts.repository_settings(directory));
+        self.repositories.borrow_mut().entry(directory.to_owned()).or_insert_with(find).clone()
     }
 }

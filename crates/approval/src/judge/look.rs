@@ -1,9 +1,10 @@
 //! A whole plan, looked at.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use super::destination::{self, WrittenPaths};
 use super::entries::Entries;
 use super::found::{Found, Machine};
 use super::offer;
@@ -14,7 +15,7 @@ use crate::facts::{Facts, FileFact};
 use crate::plan::{Action, Plan, Simple};
 use crate::policy::{Ask, Mode, Policy};
 use crate::show::brief;
-use crate::tables::{self, Kind};
+use crate::tables::{self, Kind, Writes};
 use crate::verdict::{Approved, Basis, Judged, Pinned};
 
 /// What was seen in a plan.
@@ -44,6 +45,8 @@ struct Look<'a> {
     /// What would be remembered of the programs that nobody allows; none once one of them cannot be.
     offers: Option<Vec<Pinned>>,
     written: HashSet<PathBuf>,
+    /// What programs with a table write, by the places of the programs.
+    destinations: Vec<(usize, WrittenPaths)>,
     /// Programs that files of their folder give orders to, by their places.
     ordered: Vec<usize>,
     /// Whether everything that the plan names was found.
@@ -62,6 +65,7 @@ impl Looked {
             programs: Vec::new(),
             offers: Some(Vec::new()),
             written: HashSet::new(),
+            destinations: Vec::new(),
             ordered: Vec::new(),
             is_complete: !plan.steps.is_empty(),
         };
@@ -69,6 +73,7 @@ impl Looked {
         look.steps(plan);
         look.own_files();
         look.own_orders();
+        look.own_links();
         // What is missing must be missing for some program, or nobody would see it in the plan: a folder, say, in
         // which nothing runs.
         if look.problems.missed > 0 && look.programs.iter().all(|judged| judged.basis.is_some()) {
@@ -123,6 +128,7 @@ impl Look<'_> {
 
     fn program(&mut self, simple: &Simple) {
         let (refused, before) = (self.problems.refused, self.problems.mark());
+        let protected = self.problems.protected;
         let folder = self.folder(&simple.directory);
         let has_folder = self.problems.mark() == before;
         let Some(word) = simple.words.first() else {
@@ -149,7 +155,8 @@ impl Look<'_> {
             basis: None,
         };
         let basis = self.basis(simple, &found, &mut judged);
-        let is_refused = self.problems.refused > refused;
+        // A decision for good is never about a protected place.
+        let is_refused = self.problems.refused > refused || self.problems.protected > protected;
         match basis {
             Ok(basis) if self.problems.mark() == before && !is_refused => {
                 judged.basis = Some(basis);
@@ -195,6 +202,10 @@ impl Look<'_> {
         if let Some(miss) = unwrapped.miss {
             return Err(miss);
         }
+        if let Writes::To(destinations) = tables::writes(words, &found.program) {
+            let written = destination::check(&destinations, directory, around, &mut self.problems);
+            self.destinations.push((self.programs.len(), written));
+        }
         if tables::is_ordered_by_folder(&words[0], &found.program) {
             self.ordered.push(self.programs.len());
         }
@@ -233,6 +244,39 @@ impl Look<'_> {
                 judged.basis = None;
                 self.offers = None;
             }
+        }
+    }
+
+    /// A plan may not write through what it links, moves or copies: where that leads is not known before.
+    fn own_links(&mut self) {
+        let mut placers: HashMap<&Path, Vec<usize>> = HashMap::new();
+        for (place, written) in &self.destinations {
+            for path in &written.placed {
+                let places = placers.entry(path).or_default();
+                // Two are enough to know that another program puts something there.
+                if places.len() < 2 && !places.contains(place) {
+                    places.push(*place);
+                }
+            }
+        }
+        let is_through = |path: &Path, place: usize| {
+            let places =
+                |path| placers.get(path).is_some_and(|it| it.iter().any(|it| *it != place));
+            path.ancestors().any(places)
+        };
+        let through = self.destinations.iter().filter_map(|(place, written)| {
+            let path = written.all.iter().find(|path| is_through(path, *place))?;
+            Some((*place, path.clone()))
+        });
+        let through: Vec<(usize, PathBuf)> = through.collect();
+        for (place, path) in through {
+            let path = brief(&path.to_string_lossy());
+            self.problems
+                .miss(|| format!("`{path}` is written through what the same command puts there"));
+            if let Some(judged) = self.programs.get_mut(place) {
+                judged.basis = None;
+            }
+            self.offers = None;
         }
     }
 

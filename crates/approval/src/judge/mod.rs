@@ -5,6 +5,7 @@
 //! verdict follows from these and from the rules alone, so the same question always has the same answer.
 
 mod advice;
+mod destination;
 mod entries;
 mod found;
 mod look;
@@ -12,6 +13,7 @@ mod offer;
 mod paths;
 mod patterns;
 mod program;
+mod repository;
 mod surroundings;
 
 use std::path::Path;

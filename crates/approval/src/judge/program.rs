@@ -199,7 +199,10 @@ pub(super) fn basis(
         None => None,
     };
     match of_skill(invocation, policy) {
-        Some(Ok(skill)) => return Ok(Basis::Skill(skill)),
+        Some(Ok(skill)) => match entries.foreign_programs(invocation) {
+            None => return Ok(Basis::Skill(skill)),
+            Some(reason) => fault = fault.or(Some(reason)),
+        },
         Some(Err(reason)) => fault = fault.or(Some(reason)),
         None => {}
     }

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use super::destination;
 use super::found::Machine;
 use super::paths::{is_within, normal};
 use crate::plan::{Simple, Target};
 use crate::policy::Policy;
 use crate::show::brief;
-use crate::tables;
+use crate::tables::{self, Destination, Extent};
 
 /// What is wrong with what a program is given.
 #[derive(Debug, Default)]
@@ -20,6 +21,8 @@ pub(super) struct Problems {
     pub(super) misses: Vec<String>,
     /// How much nobody allowed.
     pub(super) missed: usize,
+    /// How many protected places would be written.
+    pub(super) protected: usize,
 }
 
 /// Most files that a program is given by redirection.
@@ -102,7 +105,13 @@ pub(super) fn redirections(
             problems.miss(|| format!("a program is given more than {MAX_FILES} files"));
             break;
         }
+        let before = problems.protected;
+        if is_written {
+            let destination = Destination { path: path.clone(), extent: Extent::File };
+            destination::check(&[destination], directory, (machine, policy), problems);
+        }
         match file(path, is_written, directory, (machine, policy)) {
+            _ if problems.protected > before => {}
             Ok(file) if is_written => written.push(file),
             Ok(_) => {}
             Err(reason) => problems.miss(|| format!("`{}` {reason}", brief(path))),
@@ -153,17 +162,5 @@ fn file(
             "is hidden; programs take orders from such files, so it is not written by redirection",
         );
     }
-    if is_written && policy.writable.iter().any(|root| is_of_skills(&target, root)) {
-        return Err("is among skills, which decide what runs later");
-    }
-    if is_written && target.to_str().is_none_or(|path| machine.program(&folder, path).is_some()) {
-        return Err("is a program; one is not written by redirection");
-    }
     Ok(normal(&target))
-}
-
-/// Whether a file is below the folder of skills that a folder has.
-fn is_of_skills(file: &Path, root: &Path) -> bool {
-    let first = file.strip_prefix(root).ok().and_then(|inside| inside.components().next());
-    first.is_some_and(|first| first.as_os_str().eq_ignore_ascii_case("skills"))
 }

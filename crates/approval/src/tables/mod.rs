@@ -11,16 +11,19 @@ mod scripts;
 mod uses;
 mod variables;
 mod wrappers;
+mod writers;
 
 pub(crate) use filters::{Fault, filter};
 pub(crate) use kinds::{Kind, base_name, is_privileged, kind_of};
 pub(crate) use scripts::kind_in;
 pub(crate) use uses::{
-    Because, beyond, has_covered_use, is_configured_by_folder, is_ordered_by_folder, uncovered,
+    Because, beyond, has_covered_use, is_configured_by_folder, is_git, is_ordered_by_folder,
+    uncovered,
 };
 pub(crate) use variables::is_allowed_variable;
 pub use variables::is_loader_variable;
 pub(crate) use wrappers::{Inner, inner_of};
+pub(crate) use writers::{Destination, Extent, Source, Writes, writes};
 
 #[cfg(test)]
 mod tests;

@@ -151,9 +151,9 @@ fn redirections_stay_where_they_may_write() {
     ls > /etc/passwd
       ask: `/etc/passwd` is outside of the folders that commands may read and write by redirection
     ls > ../home/me/.profile
-      ask: `../home/me/.profile` is in a folder that is not there
+      ask: `../home/me/.profile` is a hidden place of the home directory, from which programs take orders
     ls > away
-      ask: `away` is a link
+      ask: `away` is a hidden place of the home directory, from which programs take orders
     ls > link/x
       ask: `link/x` is outside of the folders that commands may read and write by redirection
     ls > link/../x
@@ -161,7 +161,7 @@ fn redirections_stay_where_they_may_write() {
     ls > nowhere/x
       ask: `nowhere/x` is in a folder that is not there
     ls > .git/config
-      ask: `.git/config` is hidden; programs take orders from such files, so it is not written by redirection
+      ask: `.git/config` is a place where a git repository has its inner files, by which git runs programs
     ls >> .envrc
       ask: `.envrc` is hidden; programs take orders from such files, so it is not written by redirection
     ls > sub
@@ -173,7 +173,7 @@ fn redirections_stay_where_they_may_write() {
     cat < nothing
       ask: `nothing` is not there
     ls > tool; ./tool
-      ask: `tool` is a program; one is not written by redirection; `./tool` is `/proj/tool`, which commands could have written
+      ask: `tool` is a program, which is not overwritten unasked; `./tool` is `/proj/tool`, which commands could have written
     ls > sub/ok
       allow: /usr/bin/ls by `ls`
     ");

@@ -5,6 +5,7 @@
 
 mod bound;
 mod commands;
+mod destinations;
 mod filters;
 #[path = "../machine/mod.rs"]
 mod machine;

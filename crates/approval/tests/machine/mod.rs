@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 
 use metier_approval::{
-    ArgumentRule, Ask, Basis, Entry, Executable, Facts, FileFact, Identity, Mode, Policy, Rules,
-    SkillProgram, Verdict, judge, parse,
+    ArgumentRule, Ask, Basis, Entry, Executable, Facts, FileFact, Identity, Mode, Policy,
+    ProtectedPlaces, Rules, SkillProgram, Verdict, judge, parse,
 };
 
 /// Where commands start.
@@ -33,6 +33,8 @@ pub(crate) struct Machine {
     pub(crate) replaceable: BTreeSet<PathBuf>,
     /// Real paths that were written again, and how often.
     pub(crate) versions: BTreeMap<PathBuf, u64>,
+    /// Configuration files of git by the folder of the repository; none where one cannot be read.
+    pub(crate) settings: BTreeMap<PathBuf, Option<String>>,
     /// Where programs are looked for.
     pub(crate) path: Vec<PathBuf>,
     /// First lines of scripts, by real path.
@@ -111,6 +113,11 @@ impl Facts for Machine {
     fn digest(&self, file: &FileFact) -> Option<String> {
         Some(format!("{}#{}", file.real.display(), file.identity.size))
     }
+
+    fn repository_settings(&self, directory: &Path) -> Option<Vec<String>> {
+        let all = directory.ancestors().filter_map(|folder| self.settings.get(folder));
+        all.cloned().collect()
+    }
 }
 
 fn normal(path: &Path) -> PathBuf {
@@ -143,6 +150,12 @@ pub(crate) fn policy(entries: &[&str]) -> Policy {
         }],
         writable: vec!["/proj".into()],
         variables: texts("TZ LANG LC_* CI"),
+        protected: ProtectedPlaces {
+            own: vec!["/home/me/.metier".into()],
+            session: vec!["/home/me/.metier/workspaces/1".into()],
+            homes: vec!["/home/me".into()],
+            programs: ["/usr/local/bin", "/usr/bin", "/home/me/bin"].map(PathBuf::from).to_vec(),
+        },
     }
 }
 

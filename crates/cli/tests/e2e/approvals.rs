@@ -326,3 +326,21 @@ fn programs_of_usable_skills_are_allowed_by_name_if_that_is_wanted() {
     env.write("project/id", "#!/bin/sh\n");
     assert_eq!(check(on, "bob", "./id"), 4);
 }
+
+#[test]
+fn state_dotfiles_and_folders_of_the_path_are_not_written_whatever_is_allowed() {
+    let env = with_programs();
+    add(&env, &["cp", "--args", ".*"]);
+    let check = |to: &str| {
+        let command = format!("cp a {to}");
+        brief(&env, &["check", "--", &command])
+    };
+    let home = |path: &str| env.home().join(path).display().to_string();
+    assert!(check("b").starts_with("0 |"), "{}", check("b"));
+    for to in [home(".metier/config.toml"), home(".metier"), ".metier/config.toml".to_owned()] {
+        assert!(check(&to).starts_with("4 |"), "{to}: {}", check(&to));
+    }
+    for to in [home(".bashrc"), "/usr/bin/x".to_owned(), ".git/config".to_owned()] {
+        assert!(check(&to).starts_with("3 |"), "{to}: {}", check(&to));
+    }
+}

@@ -36,7 +36,7 @@ pub(in crate::tables) const SORT: Options = Options {
     optional_words: &["--check"],
     ..NONE
 };
-const SPLIT: Options = Options {
+pub(in crate::tables) const SPLIT: Options = Options {
     letters: "dexu",
     valued: "abClnt",
     words: &["--numeric-suffixes", "--hex-suffixes", "--elide-empty-files", "--verbose"],
@@ -50,7 +50,7 @@ const SPLIT: Options = Options {
     ],
     ..NONE
 };
-const INSTALL: Options = Options {
+pub(in crate::tables) const INSTALL: Options = Options {
     letters: "cCdDpTv",
     valued: "gmot",
     words: &["--directory", "--compare", "--preserve-timestamps", "--verbose"],

@@ -1,11 +1,14 @@
 //! Git: what looks at a repository and changes nothing.
 //!
-//! Nothing may stand before the subcommand, where `-c` and `--exec-path` decide what git runs.
+//! Nothing may stand before the subcommand, where `-c` and `--exec-path` decide what git runs. What a repository's own
+//! settings make git start is turned off when it runs (`metier_agent::host`); `describe --dirty` is not here because it looks
+//! into submodules and has no option against that.
 
 use super::{Operands, Shape, Uses};
 use crate::tables::options::{NONE, Options};
 
-/// Options of what shows changes. Not `--ext-diff`, `--output`, `--show-signature`, `-O`.
+/// Options of what shows changes. Not `--ext-diff`, `--textconv`, `--output`, `--show-signature`, `-O`; nor `--submodule` and
+/// `--ignore-submodules`, which make git look into submodules by the settings that those have.
 const SHOWING: Options = Options {
     letters: "abcimpqrstuvwzCDERMW",
     valued: "nGSL",
@@ -100,8 +103,6 @@ const SHOWING: Options = Options {
         "--find-copies",
         "--color-words",
         "--relative",
-        "--submodule",
-        "--ignore-submodules",
     ],
     has_numbers: true,
 };
@@ -120,13 +121,7 @@ const STATUS: Options = Options {
         "--no-renames",
         "--null",
     ],
-    optional_words: &[
-        "--porcelain",
-        "--untracked-files",
-        "--ignored",
-        "--ignore-submodules",
-        "--column",
-    ],
+    optional_words: &["--porcelain", "--untracked-files", "--ignored", "--column"],
     ..NONE
 };
 /// What lists branches. A name that could be made needs `--list`.
@@ -163,7 +158,6 @@ const NAMING: Options = Options {
         "--branches",
         "--tags",
         "--always",
-        "--dirty",
         "--long",
         "--contains",
         "--exact-match",

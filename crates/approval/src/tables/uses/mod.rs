@@ -23,10 +23,11 @@ use std::sync::LazyLock;
 use super::kinds::{self, Kind};
 use super::options::{Options, Order};
 use super::wrappers::inner_of;
+use super::writers::{Writes, writes};
 use super::{harmless, scripts};
 use crate::facts::Executable;
 
-pub(super) use files::SORT;
+pub(super) use files::{INSTALL, SORT, SPLIT};
 
 /// What is known about a program.
 pub(super) struct Uses {
@@ -217,7 +218,9 @@ pub(crate) fn uncovered(
         }
         is_described = true;
     }
-    (kind.is_ordinary() && !is_described).then_some(Because::Unknown)
+    let unknown = (kind.is_ordinary() && !is_described).then_some(Because::Unknown);
+    let untold = Because::Use("where it writes cannot be told from its arguments");
+    unknown.or_else(|| (writes(words, program) == Writes::Untold).then_some(untold))
 }
 
 /// What a program can do beyond the uses that are known to be harmless; none if all of its uses are.
@@ -278,9 +281,13 @@ pub(crate) fn is_ordered_by_folder(word: &str, program: &Executable) -> bool {
 
 /// Whether files of its folder decide what a program loads or runs, even if it only looks.
 pub(crate) fn is_configured_by_folder(word: &str, program: &Executable) -> bool {
-    is_ordered_by_folder(word, program)
-        || all_known(word, Some(program))
-            .any(|known| matches!(known, Known::Uses(uses) if uses.names.contains(&"git")))
+    is_ordered_by_folder(word, program) || is_git(word, program)
+}
+
+/// Whether a program is git.
+pub(crate) fn is_git(word: &str, program: &Executable) -> bool {
+    all_known(word, Some(program))
+        .any(|known| matches!(known, Known::Uses(uses) if uses.names.contains(&"git")))
 }
 
 fn all_known<'a>(

@@ -74,6 +74,7 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
     ("serve", "AddressError", "*", "in an answer of `metier mcp`, for the program that asked"),
     ("serve", "CallError", "*", "in an answer of `metier mcp`, for the program that asked"),
     ("serve", "Fault", "*", "becomes a `ClientError` before anybody sees it"),
+    ("serve", "HostError", "*", "in an answer of `metier mcp --http`"),
     ("serve", "SessionsError", "*", "in an answer of `metier mcp --http`"),
     (
         "session",

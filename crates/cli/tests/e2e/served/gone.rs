@@ -164,9 +164,7 @@ fn leave_a_full_pipe(lines: &[String]) -> bool {
     for line in lines {
         piped.write_line(line);
     }
-    // The server has written what fits, and waits to write more.
-    let fits = || piped.is_output_full();
-    assert!(wait_for(Duration::from_secs(20), fits), "the pipe is never full");
+    piped.wait_until_full();
     piped.close_input();
     let child = &mut piped.child;
     let deadline = Instant::now() + Duration::from_secs(20);

@@ -64,7 +64,7 @@ fn processes_with(mark: &str) -> Vec<String> {
 }
 
 /// Waits until something holds; whether it came to.
-fn wait_for(patience: Duration, holds: impl Fn() -> bool) -> bool {
+fn wait_for(patience: Duration, mut holds: impl FnMut() -> bool) -> bool {
     let deadline = Instant::now() + patience;
     while !holds() {
         if Instant::now() > deadline {

@@ -2,14 +2,15 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::time::Duration;
 
 use metier_testkit::TestEnv;
 use serde_json::{Value, json};
 
 use super::{call, initialize};
 
-/// Bytes of a pipe, which has 64 KiB, that are all but a page.
-const NEARLY_FULL: u64 = (64 - 4) << 10;
+/// Bytes that a pipe holds.
+const PIPE_SIZE: u64 = 64 << 10;
 
 /// A server that was started by its client, and has loaded the skill `demo`.
 pub(super) struct Piped {
@@ -44,10 +45,19 @@ impl Piped {
         writeln!(input, "{line}").expect("it is read");
     }
 
-    /// Whether the pipe is nearly full of what the server wrote, so that the rest of it waits.
-    pub(super) fn is_output_full(&self) -> bool {
+    /// Waits until the pipe is full of what the server wrote: it has much, and nothing more comes. A message that does
+    /// not fit into what is left of a page begins a new one, so that it is never full to the last byte.
+    pub(super) fn wait_until_full(&self) {
         let output = self.output.as_ref().expect("it is open").get_ref();
-        rustix::io::ioctl_fionread(output).expect("a pipe") > NEARLY_FULL
+        let mut before = 0;
+        let is_full = || {
+            std::thread::sleep(Duration::from_millis(300));
+            let now = rustix::io::ioctl_fionread(output).expect("a pipe");
+            let is_still = now > PIPE_SIZE / 2 && now == before;
+            before = now;
+            is_still
+        };
+        assert!(super::wait_for(Duration::from_secs(30), is_full), "the pipe is never full");
     }
 
     /// The next message that is no notification.

@@ -91,8 +91,8 @@ impl<S: ServerHandler> Connections<S> {
         self.count += 1;
         let number = self.count;
         let (front, places) = (Arc::clone(&self.front), Arc::clone(&self.places));
-        let handle = self.open.spawn(converse(stream, front, places, number));
-        self.places.add(number, handle);
+        let open = &mut self.open;
+        self.places.add(number, || open.spawn(converse(stream, front, places, number)));
     }
 }
 

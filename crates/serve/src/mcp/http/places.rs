@@ -1,6 +1,4 @@
 //! The places that connections have, and who gives one up when there are too many.
-//!
-//! The task of a connection runs on the thread that adds it, so it cannot ask for its place before it has one.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,9 +25,12 @@ struct ConnectionPlace {
 }
 
 impl Places {
-    /// Adds a connection, of a stranger. Each number is higher than the one before.
-    pub(super) fn add(&self, number: u64, task: AbortHandle) {
-        self.lock().push_back(ConnectionPlace { number, owner: None, task });
+    /// Adds a connection, of a stranger, and starts its task, which cannot ask for its place before it has one. Each
+    /// number is higher than the one before.
+    pub(super) fn add(&self, number: u64, start: impl FnOnce() -> AbortHandle) {
+        let mut places = self.lock();
+        let task = start();
+        places.push_back(ConnectionPlace { number, owner: None, task });
     }
 
     /// Forgets a connection that has ended.
@@ -104,7 +105,7 @@ mod tests {
     }
 
     fn opened(places: &Places, last: u64) -> u64 {
-        places.add(last + 1, tokio::spawn(std::future::pending::<()>()).abort_handle());
+        places.add(last + 1, || tokio::spawn(std::future::pending::<()>()).abort_handle());
         last + 1
     }
 

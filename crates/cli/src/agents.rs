@@ -191,6 +191,7 @@ impl Context {
         Restriction {
             allowed: lists.filter(|list| !list.is_empty()).collect(),
             denied: self.settings.list("skill_run.denied_commands").to_vec(),
+            variables: self.allowed("approvals.variables"),
         }
     }
 

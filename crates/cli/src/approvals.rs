@@ -155,7 +155,7 @@ impl Context {
         })
     }
 
-    fn allowed(&self, setting: &str) -> Vec<String> {
+    pub(crate) fn allowed(&self, setting: &str) -> Vec<String> {
         Key::find(setting).map(|key| self.settings.allowed(key)).unwrap_or_default()
     }
 

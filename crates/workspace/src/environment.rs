@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
+use metier_approval::is_loader_variable;
 use thiserror::Error;
 
 use crate::encode::file_name;
@@ -16,99 +17,6 @@ pub const SYSTEM_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin
 
 /// What programs take their terminal for. What it can do beyond text is stripped, not shown.
 const TERMINAL: &str = "xterm-256color";
-
-/// Names that decide what a program loads or how a shell reads, and that nobody may set.
-const BLOCKED: [&str; 70] = [
-    "BASHOPTS",
-    "BASH_ENV",
-    "BASH_LOADABLES_PATH",
-    "BASH_XTRACEFD",
-    "BROWSER",
-    "CDPATH",
-    "CLASSPATH",
-    "CURL_CA_BUNDLE",
-    "DOTNET_STARTUP_HOOKS",
-    "ENV",
-    "GCONV_PATH",
-    "GLIBC_TUNABLES",
-    "GLOBIGNORE",
-    "GNUMAKEFLAGS",
-    "GOFLAGS",
-    "GRADLE_OPTS",
-    "HOSTALIASES",
-    "IFS",
-    "JAVA_TOOL_OPTIONS",
-    "JDK_JAVA_OPTIONS",
-    "LESS",
-    "LESSCLOSE",
-    "LESSOPEN",
-    "LOCALDOMAIN",
-    "LOCPATH",
-    "MAKEFLAGS",
-    "MALLOC_TRACE",
-    "MANPAGER",
-    "MAVEN_OPTS",
-    "MFLAGS",
-    "NIS_PATH",
-    "NLSPATH",
-    "NODE_EXTRA_CA_CERTS",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "PAGER",
-    "PERL5DB",
-    "PERL5LIB",
-    "PERL5OPT",
-    "PHPRC",
-    "PHP_INI_SCAN_DIR",
-    "PROMPT_COMMAND",
-    "PS4",
-    "PYTHONBREAKPOINT",
-    "PYTHONEXECUTABLE",
-    "PYTHONHOME",
-    "PYTHONINSPECT",
-    "PYTHONPATH",
-    "PYTHONPLATLIBDIR",
-    "PYTHONSTARTUP",
-    "PYTHONUSERBASE",
-    "PYTHONWARNINGS",
-    "REQUESTS_CA_BUNDLE",
-    "RES_OPTIONS",
-    "RUBYLIB",
-    "RUBYOPT",
-    "RUSTC",
-    "RUSTC_WORKSPACE_WRAPPER",
-    "RUSTC_WRAPPER",
-    "RUSTFLAGS",
-    "SHELLOPTS",
-    "SSH_ASKPASS",
-    "SSLKEYLOGFILE",
-    "TCLLIBPATH",
-    "TMPDIR",
-    "XDG_CONFIG_DIRS",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "ZDOTDIR",
-    "_JAVA_OPTIONS",
-];
-/// What blocked names begin with.
-const BLOCKED_PREFIXES: [&str; 14] = [
-    "BASH_FUNC_",
-    "CARGO_",
-    "CORECLR_",
-    "COR_",
-    "DYLD_",
-    "GIT_",
-    "LD_",
-    "LUA_",
-    "METIER_",
-    "NPM_CONFIG_",
-    "OPENSSL_",
-    "PIP_",
-    "SSL_CERT_",
-    "UV_",
-];
-/// Names that say how to reach the network.
-const PROXIES: [&str; 5] = ["ALL_PROXY", "FTP_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"];
 
 /// Why a variable is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -251,11 +159,7 @@ fn check(name: &str, value: &str) -> Result<(), VariableError> {
     if OWN.contains(&name) {
         return Err(VariableError::Taken(name.to_owned()));
     }
-    let upper = name.to_ascii_uppercase();
-    let blocked = BLOCKED.contains(&&*upper)
-        || PROXIES.contains(&&*upper)
-        || BLOCKED_PREFIXES.iter().any(|prefix| upper.starts_with(prefix));
-    if blocked { Err(VariableError::Blocked(name.to_owned())) } else { Ok(()) }
+    if is_loader_variable(name) { Err(VariableError::Blocked(name.to_owned())) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -292,7 +196,7 @@ mod tests {
         ] {
             assert!(check(name, "x").is_err(), "{name}");
         }
-        for name in ["A", "_x", "API_KEY", "DEBUG", "LDAP", "EDITOR"] {
+        for name in ["A", "_x", "API_KEY", "DEBUG", "LDAP", "GITHUB_TOKEN", "LESSON", "TEXT"] {
             assert_eq!(check(name, "x"), Ok(()), "{name}");
         }
         assert!(check("A", "x\0y").is_err());

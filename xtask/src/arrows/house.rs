@@ -54,7 +54,8 @@ pub(super) const HOUSE: &[Crate] = &[
     shipped("model", &["net"]),
     // Everybody makes spans with `tracing`; who sends them is known to the binary alone.
     shipped("telemetry", &["net", "secrets"]),
-    shipped("workspace", &["sandbox", "secrets"]),
+    // Which variables load code is known to one table, for whoever judges commands and for whoever runs them.
+    shipped("workspace", &["approval", "sandbox", "secrets"]),
     // These do not know each other: one asks, one judges, one enforces, and `agent` decides.
     shipped("skill", &[]),
     shipped("approval", &[]),

@@ -5,8 +5,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use metier_approval::{quote, restricted};
+use metier_approval::{is_allowed_variable, quote, restricted};
 use metier_sandbox::{Cancel, Walk};
+use metier_skill::library::Entry;
 use metier_workspace::executor::{Live, Network};
 use metier_workspace::grant::Asked;
 use metier_workspace::interactive::{Interactive, Size, StartOptions, Waiting};
@@ -49,12 +50,38 @@ pub struct Restriction {
     pub allowed: Vec<Vec<String>>,
     /// Commands that may not run, whoever allows them.
     pub denied: Vec<String>,
+    /// Variables that a call may set where commands are restricted by lists, and on the host, beside those that its skill
+    /// declares; `*` at the end stands for any ending.
+    pub variables: Vec<String>,
 }
 
 impl Restriction {
+    /// Whether there are lists of commands.
+    fn has_lists(&self) -> bool {
+        !self.allowed.is_empty() || !self.denied.is_empty()
+    }
+
+    /// Refuses variables of a call that neither its skill declares nor the configuration lists. Any variable could change
+    /// what an allowed program does, whether it is in a table or not.
+    fn check_variables(
+        &self,
+        variables: &BTreeMap<String, String>,
+        declared: &[&str],
+    ) -> Result<(), String> {
+        let may_be_set =
+            |name: &str| declared.contains(&name) || is_allowed_variable(name, &self.variables);
+        match variables.keys().find(|name| !may_be_set(name)) {
+            None => Ok(()),
+            Some(name) => Err(format!(
+                "this was not run: `{}` may not be set in `env` here, where only variables may be set that the skill declares in `requires.env` or that `approvals.variables` lists; leave it out",
+                name.escape_debug()
+            )),
+        }
+    }
+
     /// How a command is run: by a shell, or where there are lists as the one program that they let through.
     fn manner(&self, command: &str) -> Result<Manner, String> {
-        if self.allowed.is_empty() && self.denied.is_empty() {
+        if !self.has_lists() {
             return Ok(Manner::Shell);
         }
         let refused = |why: String| format!("this was not run: {why}");
@@ -125,6 +152,7 @@ impl Runs {
                 request.skill
             ));
         }
+        self.check_variables(&request.env, &declared_variables(entry))?;
         let trees = request.skills().into_iter().map(|name| at.tree(at.usable(name)?));
         let trees = trees.collect::<Result<_, _>>()?;
         let settings = at.library.run_settings(entry).map_err(|error| error.to_string())?;
@@ -143,6 +171,7 @@ impl Runs {
     ) -> Result<Prepared, String> {
         let ExecArguments { command, cwd, env, timeout, background, pty, yield_ms } =
             arguments(given, name::EXEC)?;
+        self.check_variables(&env, &[])?;
         let request = RunRequest { command, cwd, env, timeout, ..RunRequest::default() };
         let talk = (background || pty).then(|| StartOptions {
             terminal: pty.then(Size::default),
@@ -208,6 +237,18 @@ impl Runs {
         let mut prepared = self.order(request, trees, granted_to_none(&settings, tools))?;
         prepared.order.outside = outside;
         Ok(Prepared { warnings, ..prepared })
+    }
+
+    /// Refuses variables of a call that may not be set where it would run.
+    fn check_variables(
+        &self,
+        variables: &BTreeMap<String, String>,
+        declared: &[&str],
+    ) -> Result<(), String> {
+        if !self.restriction.has_lists() && !self.runner.executor.sees_host() {
+            return Ok(());
+        }
+        self.restriction.check_variables(variables, declared)
     }
 
     fn order(
@@ -280,6 +321,13 @@ impl Runs {
             Err(error) => Answer::error(error.to_string()),
         }
     }
+}
+
+/// Returns the variables that a skill declares.
+fn declared_variables(entry: &Entry) -> Vec<&str> {
+    let Some(requirements) = entry.manifest.gate.requirements() else { return Vec::new() };
+    let names = requirements.env.iter().chain(&requirements.primary_env);
+    names.map(String::as_str).collect()
 }
 
 /// An answer that came of these trees.

@@ -29,6 +29,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("strangers::where_nothing_confines_commands_those_of_a_model_do_not_run", without_sandbox),
     ("strangers::another_runner_is_one_for_all_commands", another_runner),
     ("strangers::an_empty_list_of_commands_allows_none", nothing_allowed),
+    ("strangers::a_restricted_call_sets_only_declared_or_listed_variables", restricted_variables),
     ("strangers::what_a_skill_asks_of_the_sandbox_narrows_its_runs", asked),
     ("strangers::no_value_of_a_variable_is_printed_for_debugging", variables),
     ("strangers::a_question_is_shown_without_anything_that_hides", questions),
@@ -165,10 +166,46 @@ fn nothing_allowed() -> Result<(), Failed> {
     let mut agent = place.agent(LocalExecutor::Sandbox(Firmness::Confined));
     let lists = [vec![vec![]], vec![vec!["true".to_owned()], vec![]]];
     for allowed in lists {
-        agent.settings.restriction = Restriction { allowed, denied: Vec::new() };
+        agent.settings.restriction = Restriction { allowed, ..Restriction::default() };
         let answer = ran(&agent, "true");
         assert_eq!(answer, ("this was not run: no command is allowed".to_owned(), true));
     }
+    Ok(())
+}
+
+fn restricted_variables() -> Result<(), Failed> {
+    let header = "metadata:\n  metier:\n    always: true\n    primaryEnv: GREET_KEY\n    requires:\n      env: [GREET_NAME]\n";
+    let place = Place::with_header(header);
+    let listed = vec!["TZ".to_owned(), "LC_*".to_owned()];
+    let answer = |executor: LocalExecutor, lists: &[&str], name: &str| {
+        let mut agent = place.agent(executor);
+        let denied = lists.iter().map(ToString::to_string).collect();
+        let variables = listed.clone();
+        agent.settings.restriction = Restriction { denied, variables, ..Restriction::default() };
+        let call = json!({ "skill": "greet", "command": "true", "env": { name: "x" } });
+        outcomes(&agent, &[("skill_run", call)]).pop().expect("an answer").0
+    };
+    let sandbox = LocalExecutor::Sandbox(Firmness::Confined);
+    let refused = |name: &str, answer: &str| {
+        answer.starts_with(&format!("this was not run: `{name}` may not be set in `env` here"))
+    };
+    for name in ["HARMLESS", "A_PROGRAM_READS_THIS", "greet_name", "TZX", "LC"] {
+        assert!(refused(name, &answer(sandbox, &["curl"], name)), "{name}");
+        assert!(refused(name, &answer(LocalExecutor::Host, &[], name)), "{name}");
+        assert!(!refused(name, &answer(sandbox, &[], name)), "{name}");
+    }
+    for name in ["GREET_NAME", "GREET_KEY", "TZ", "LC_ALL"] {
+        let answered = answer(sandbox, &["curl"], name);
+        assert!(answered.contains("\"exit_code\":0"), "{name}: {answered}");
+        // Somebody else may still have to decide there.
+        assert!(!refused(name, &answer(LocalExecutor::Host, &[], name)), "{name}");
+    }
+    // No declaration makes a variable harmless.
+    let place = Place::with_header(&header.replace("GREET_NAME", "LD_PRELOAD"));
+    let agent = place.agent(sandbox);
+    let call = json!({ "skill": "greet", "command": "true", "env": { "LD_PRELOAD": "x" } });
+    let (answer, _) = outcomes(&agent, &[("skill_run", call)]).pop().expect("an answer");
+    assert!(answer.contains("`LD_PRELOAD` may not be set for a run"), "{answer}");
     Ok(())
 }
 

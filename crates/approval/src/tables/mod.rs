@@ -20,8 +20,7 @@ pub(crate) use uses::{
     Because, beyond, has_covered_use, is_configured_by_folder, is_git, is_ordered_by_folder,
     uncovered,
 };
-pub(crate) use variables::is_allowed_variable;
-pub use variables::is_loader_variable;
+pub use variables::{is_allowed_variable, is_loader_variable, names_installation};
 pub(crate) use wrappers::{Inner, inner_of};
 pub(crate) use writers::{Destination, Extent, Source, Writes, writes};
 

@@ -322,7 +322,7 @@ pub(crate) const KEYS: &[Key] = &[
         kind: Kind::List,
         default: r#"["LANG", "LANGUAGE", "LC_*", "TZ", "TERM", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CI", "PYTHONUNBUFFERED"]"#,
         narrowing: Narrowing::Also,
-        help: "Variables that a command may set for a program; `*` at the end stands for any ending",
+        help: "Variables that a command on the host may set for a program, and that a call may set there and where `skill_run` lists commands, beside those that its skill declares; `*` at the end stands for any ending",
     },
     Key {
         name: "exec.executor",

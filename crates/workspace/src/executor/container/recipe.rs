@@ -12,6 +12,7 @@ use bollard::models::{
     ContainerCreateBody, HealthConfig, HostConfig, HostConfigLogConfig, Mount, MountType,
     ResourcesUlimits,
 };
+use metier_approval::names_installation;
 use metier_sandbox::{Access, Limits};
 
 use super::error::ContainerError;
@@ -225,11 +226,11 @@ impl Mounted {
     }
 }
 
-/// Whether nobody may set a variable, an image neither. What metier sets itself is no matter: that is set for every
-/// command.
+/// Whether nobody may set a variable, an image neither, except to say where it has something installed. What metier sets
+/// itself is no matter: that is set for every command.
 fn is_refused(name: &str) -> bool {
     let refused = check_configured(&[(name.to_owned(), String::new())]);
-    matches!(refused, Err(VariableError::Blocked(_)))
+    matches!(refused, Err(VariableError::Blocked(_))) && !names_installation(name)
 }
 
 /// Podman puts mounts into a line of values with commas, where these signs mean something.

@@ -195,7 +195,7 @@ const TABLE: &[Attack] = &[
     ),
     Attack::new(
         "environment_loaders",
-        "variables that load code or say where to look: `LD_PRELOAD`, `BASH_ENV`, `PATH`, proxies, …",
+        "variables that load code or say where to look: `LD_PRELOAD`, `BASH_ENV`, `MAKEFILES`, `TAR_OPTIONS`, `PATH`, proxies, …",
         text::environment_loaders,
     ),
     Attack::new(

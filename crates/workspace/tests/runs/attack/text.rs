@@ -83,6 +83,44 @@ const LOADERS: &[&str] = &[
     "SSH_ASKPASS",
     "TCLLIBPATH",
     "BASH_XTRACEFD",
+    "MAKEFILES",
+    "TAR_OPTIONS",
+    "AWKPATH",
+    "AWKLIBPATH",
+    "R_PROFILE",
+    "R_ENVIRON_USER",
+    "VIMINIT",
+    "EXINIT",
+    "GTK_MODULES",
+    "QT_PLUGIN_PATH",
+    "TERMINFO",
+    "TERMINFO_DIRS",
+    "BC_ENV_ARGS",
+    "GCC_EXEC_PREFIX",
+    "CMAKE_TOOLCHAIN_FILE",
+    "GUILE_LOAD_PATH",
+    "EMACSLOADPATH",
+    "GST_PLUGIN_PATH",
+    "GIO_EXTRA_MODULES",
+    "MAGICK_CONFIGURE_PATH",
+    "GS_LIB",
+    "TEXINPUTS",
+    "FONTCONFIG_FILE",
+    "PSQLRC",
+    "DOCKER_HOST",
+    "KUBECONFIG",
+    "AWS_CONFIG_FILE",
+    "KRB5_CONFIG",
+    "RSYNC_RSH",
+    "CURL_HOME",
+    "WGETRC",
+    "EDITOR",
+    "AWS_PAGER",
+    "ZDOTDIR",
+    "INPUTRC",
+    "XDG_DATA_DIRS",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "FZF_DEFAULT_COMMAND",
     "",
     "A=B",
     "A B",
@@ -91,7 +129,56 @@ const LOADERS: &[&str] = &[
     "A\nB",
 ];
 
+/// Programs that do something else because of a variable: its name and value, and a command that prints `loaded` then.
+const REAL: &[(&str, &str, &str)] = &[
+    ("MAKEFILES", "{}/code.mk", "echo '$(info loaded)' > code.mk; echo 'all:' > Makefile; make"),
+    (
+        "TAR_OPTIONS",
+        "--checkpoint=1 --checkpoint-action=exec=cat${IFS}code.txt",
+        "echo loaded > code.txt; tar -cf x.tar code.txt",
+    ),
+    ("BC_ENV_ARGS", "{}/code.bc", "echo 'print \"loaded\"' > code.bc; echo 1 | bc"),
+    ("PERL5OPT", "-M-strict;print+qq(loaded)", "perl -e 1"),
+    ("PERL5LIB", "{}", "echo 'print qq(loaded); 1' > Code.pm; perl -MCode -e 1"),
+    ("PYTHONPATH", "{}", "echo 'print(\"loaded\")' > sitecustomize.py; python3 -c 1"),
+    ("BASH_ENV", "{}/code.sh", "echo 'echo loaded' > code.sh; bash -c true"),
+    ("GIT_PAGER", "echo loaded; cat", "git -p --version"),
+    ("LESSOPEN", "|echo loaded %s", "echo x > x; less -FX x"),
+    ("MANPAGER", "echo loaded; cat", "man -P '' true"),
+    (
+        "AWKPATH",
+        "{}",
+        "mkdir -p d; echo 'BEGIN { print \"loaded\" }' > code.awk; cd d; gawk -f code.awk",
+    ),
+];
+
+/// Makes sure that no variable of [`REAL`] can be given to a run. Where its program is there, the command itself sets it
+/// first, to see that it does what is said of it.
+fn real_programs(bench: &Bench) -> Result<usize, Failed> {
+    let mut loaded = 0;
+    for (name, value, command) in REAL {
+        let inside =
+            format!("cd $WORK_DIR; V=\"{}\"", value.replace("{}", "$PWD").replace('"', "\\\""));
+        let (prepared, program) = command.rsplit_once("; ").unwrap_or(("true", command));
+        let output =
+            bench.sh(&format!("{inside}; {prepared}; {name}=\"$V\" {program} 2>/dev/null"));
+        loaded += usize::from(output.stdout.contains("loaded"));
+        let request = json!({"skill": "demo", "command": command, "env": {*name: value}});
+        let refused = bench.run(request).expect_err("it is not run").to_string();
+        assert_eq!(
+            refused,
+            format!(
+                "`env`: `{name}` may not be set for a run; it decides what programs load or where they look"
+            )
+        );
+    }
+    Ok(loaded)
+}
+
 pub(super) fn environment_loaders(bench: &Bench) -> Result<(), Failed> {
+    let loaded = real_programs(bench)?;
+    // `bash` is there in any case.
+    assert!(loaded > 0, "no program loaded anything");
     let mut accepted = Vec::new();
     for name in LOADERS {
         let request = json!({"skill": "demo", "command": "true", "env": {*name: "x"}});

@@ -182,3 +182,16 @@ fn in_a_pipe_bytes_are_what_the_program_wrote() {
     assert!(outcome.stderr.starts_with("\u{1b}[2Jno end\nexit 0 · "), "{outcome}");
     assert!(!outcome.stderr.contains("Ctrl-C"));
 }
+
+#[test]
+fn no_control_character_erases_the_bar_of_standard_error() {
+    let env = with_skill();
+    let command = r"printf 'error\b\b\b\b\b\b\b\b\b\boutput 1\n' >&2; printf '\033[2K\033[Goutput 2\n' >&2
+        printf 'x\033[9Doutput 3\r' >&2; sleep 0.2; printf 'output 4\n' >&2
+        printf '\033[8mhidden\noutput 5\033[0m\n' >&2; printf 'a\177\302\2332Koutput 6\n' >&2";
+    let terminal = start(&env, &["--", command]);
+    let shown = seen(&env, terminal);
+    let lines = shown.lines().filter(|line| line.contains("output"));
+    assert_eq!(lines.clone().count(), 5, "{shown}");
+    assert!(lines.clone().all(|line| line.starts_with('│')), "{shown}");
+}

@@ -11,14 +11,13 @@ use std::time::{Duration, Instant};
 use metier_sandbox::Stream;
 use metier_workspace::executor::{self, Teller};
 
+use super::bar::{BAR, BarredLines};
 use crate::context::Context;
 use crate::output::{Abilities, ERASE, Output, Screen, Ticker, line, plain, room, style, styled};
 use crate::runs::preparing_words;
 
 /// How long a command is silent before there is a sign of life.
 const SILENCE: Duration = Duration::from_secs(1);
-/// In front of lines of standard error, where both streams are on one terminal.
-const BAR: &str = "│ ";
 
 /// Shows what a command writes.
 #[derive(Debug)]
@@ -33,6 +32,8 @@ struct View {
     /// The streams that go to a terminal.
     output: Option<Screen>,
     error: Option<Screen>,
+    /// Puts bars in front of lines of standard error, where both streams are on one terminal.
+    barred: BarredLines,
     /// Whether standard error has ended its last line, wherever it goes.
     error_has_ended_line: bool,
     /// The stream that wrote last.
@@ -54,13 +55,6 @@ struct View {
     is_status_shown: bool,
 }
 
-/// How a stream was before it wrote.
-#[derive(Clone, Copy, Debug)]
-struct Before {
-    is_colored: bool,
-    is_in_line: bool,
-}
-
 impl Live {
     /// Gets ready for a command to begin.
     pub(super) fn begin(context: &Context, doing: &str) -> Self {
@@ -72,6 +66,7 @@ impl Live {
         let view = View {
             output: screen(io::stdout().is_terminal(), output.is_colored()),
             error: screen(io::stderr().is_terminal(), output.is_error_colored()),
+            barred: BarredLines::default(),
             error_has_ended_line: true,
             last: Stream::Output,
             is_colored: output.is_error_colored(),
@@ -145,10 +140,6 @@ impl View {
         // A line belongs to one stream.
         let end_of_line = if is_new && !self.is_at_start() { "\n" } else { "" };
         let Some(screen) = self.screen(stream) else { return write(stream, bytes) };
-        let before = Before {
-            is_colored: screen.is_colored(),
-            is_in_line: !screen.is_at_start() && !is_new,
-        };
         let text = pass(screen);
         if text.is_empty() {
             return;
@@ -158,27 +149,17 @@ impl View {
             return write(stream, text.as_bytes());
         }
         self.last = stream;
+        if is_new {
+            self.barred.begin_line();
+        }
         let text = match stream {
             Stream::Output => text,
-            Stream::Error => self.barred(&text, before),
+            Stream::Error => {
+                let bar = if self.is_colored { styled(style::BAD, BAR) } else { BAR.to_owned() };
+                self.barred.mark(&text, &bar)
+            }
         };
         write(stream, format!("{end_of_line}{text}").as_bytes());
-    }
-
-    /// Puts a bar in front of every line.
-    fn barred(&self, text: &str, before: Before) -> String {
-        let is_plain = !self.is_colored || before.is_colored || text.contains('\u{1b}');
-        let bar = if is_plain { BAR.to_owned() } else { styled(style::BAD, BAR) };
-        let mut barred = String::with_capacity(text.len() + bar.len());
-        let mut is_in_line = before.is_in_line;
-        for piece in text.split_inclusive(['\n', '\r']) {
-            if !is_in_line && piece != "\n" {
-                barred.push_str(&bar);
-            }
-            barred.push_str(piece);
-            is_in_line = !piece.ends_with(['\n', '\r']);
-        }
-        barred
     }
 
     fn screen(&mut self, stream: Stream) -> Option<&mut Screen> {

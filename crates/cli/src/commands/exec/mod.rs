@@ -1,5 +1,6 @@
 //! `metier exec`.
 
+mod bar;
 mod live;
 mod report;
 mod request;

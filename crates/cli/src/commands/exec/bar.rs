@@ -1,0 +1,248 @@
+//! The bar in front of every line of standard error, where both streams are on one terminal.
+//!
+//! A program may rewrite its own line, but not the bar, by which a person tells its errors from its output. So steps
+//! to the left end at the bar, and whatever goes to the beginning of the line, or erases it, brings the bar
+//! back. What comes here has passed [`Screen`](crate::output::Screen): text, colours, and a few
+//! steps within the line.
+
+/// Takes all colours off.
+const RESET: &str = "\u{1b}[0m";
+/// In front of lines of standard error.
+pub(super) const BAR: &str = "│ ";
+
+/// Most bytes of colours that are put on again behind a bar; more than that is the program's own fault.
+const MAX_COLOR_BYTES: usize = 256;
+
+/// Puts the bar in front of lines, in whatever pieces they come.
+#[derive(Debug, Default)]
+pub(super) struct BarredLines {
+    /// Whether the bar of the present line is there.
+    is_in_line: bool,
+    /// Columns that the cursor is right of the bar, at least. What a terminal may show narrower than it is counted does not
+    /// count.
+    column: usize,
+    /// The sequences by which the program chose its colours. The bar has its own, or it could be made invisible.
+    colors: String,
+}
+
+impl BarredLines {
+    /// Begins a line: somebody else has ended the last one.
+    pub(super) fn begin_line(&mut self) {
+        self.is_in_line = false;
+        self.column = 0;
+    }
+
+    /// Returns the next piece of the stream with bars.
+    pub(super) fn mark(&mut self, text: &str, bar: &str) -> String {
+        let mut marked = String::with_capacity(text.len() + bar.len());
+        let mut rest = text;
+        while let Some(character) = rest.chars().next() {
+            let length = if character == '\u{1b}' { sequence(rest) } else { character.len_utf8() };
+            let (piece, after) = rest.split_at(length);
+            rest = after;
+            // An empty line has none.
+            if !self.is_in_line && character != '\n' {
+                self.push_bar(bar, &mut marked);
+            }
+            self.add(piece, character, bar, &mut marked);
+        }
+        marked
+    }
+
+    fn push_bar(&mut self, bar: &str, marked: &mut String) {
+        if !self.colors.is_empty() {
+            marked.push_str(RESET);
+        }
+        marked.push_str(bar);
+        marked.push_str(&self.colors);
+        self.is_in_line = true;
+        self.column = 0;
+    }
+
+    fn add(&mut self, piece: &str, character: char, bar: &str, marked: &mut String) {
+        match character {
+            '\n' | '\r' => {
+                marked.push(character);
+                self.begin_line();
+            }
+            '\u{8}' => self.step_left(1, marked),
+            '\u{1b}' => self.control(piece, bar, marked),
+            _ => {
+                marked.push(character);
+                self.column += usize::from(has_a_column(character));
+            }
+        }
+    }
+
+    fn control(&mut self, sequence: &str, bar: &str, marked: &mut String) {
+        let (parameter, last) = sequence[1..].split_at(sequence.len() - 2);
+        let parameter = parameter.trim_start_matches('[');
+        let number = || parameter.parse::<usize>().unwrap_or(1).max(1);
+        match last {
+            "D" => self.step_left(number(), marked),
+            // Columns count from the bar on.
+            "G" => {
+                marked.push('\r');
+                self.push_bar(bar, marked);
+                if number() > 1 {
+                    marked.push_str(&format!("\u{1b}[{}C", number() - 1));
+                }
+            }
+            "K" if !matches!(parameter, "" | "0") => {
+                marked.push_str("\r\u{1b}[K");
+                self.push_bar(bar, marked);
+            }
+            "m" => {
+                marked.push_str(sequence);
+                let is_too_long = self.colors.len() + sequence.len() > MAX_COLOR_BYTES;
+                if is_too_long || matches!(parameter, "" | "0") {
+                    self.colors.clear();
+                }
+                if !matches!(parameter, "" | "0") {
+                    self.colors.push_str(sequence);
+                }
+            }
+            _ => marked.push_str(sequence),
+        }
+    }
+
+    fn step_left(&mut self, count: usize, marked: &mut String) {
+        let count = count.min(self.column);
+        marked.extend(std::iter::repeat_n('\u{8}', count));
+        self.column -= count;
+    }
+}
+
+/// Returns the length of the sequence that a text begins with.
+fn sequence(text: &str) -> usize {
+    let end = text.char_indices().skip(2).find(|(_, it)| it.is_ascii_alphabetic());
+    end.map_or(text.len(), |(at, last)| at + last.len_utf8())
+}
+
+/// Returns whether a character takes at least one column on every terminal, whatever stands around it.
+fn has_a_column(character: char) -> bool {
+    matches!(character, ' '..='~' | '\u{a1}'..='\u{ac}' | '\u{ae}'..='\u{24f}' | '\u{2500}'..='\u{25ff}' | '\u{2800}'..='\u{28ff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::{Abilities, Screen};
+
+    /// What a terminal shows of a text on standard error, whatever pieces it comes in: its rows, each with a bar.
+    fn rows(text: &[u8]) -> Vec<String> {
+        let abilities = Abilities { colors: true, moves: true };
+        let whole = {
+            let (mut screen, mut lines) = (Screen::new(abilities), BarredLines::default());
+            let shown = screen.pass(text) + &screen.end();
+            lines.mark(&shown, BAR)
+        };
+        let (mut screen, mut lines) = (Screen::new(abilities), BarredLines::default());
+        let mut pieces = String::new();
+        for byte in text {
+            pieces.push_str(&lines.mark(&screen.pass(&[*byte]), BAR));
+        }
+        pieces.push_str(&lines.mark(&screen.end(), BAR));
+        assert_eq!(pieces, whole, "it does not matter in which pieces it comes");
+        terminal(&whole)
+    }
+
+    /// A terminal that is wide enough.
+    fn terminal(text: &str) -> Vec<String> {
+        let (mut rows, mut at) = (vec![Vec::<char>::new()], 0_usize);
+        let mut rest = text;
+        while let Some(character) = rest.chars().next() {
+            let length = if character == '\u{1b}' { sequence(rest) } else { character.len_utf8() };
+            let (piece, after) = rest.split_at(length);
+            rest = after;
+            let row = rows.last_mut().expect("a row");
+            let number = piece.trim_matches(|it: char| !it.is_ascii_digit());
+            let count = number.parse::<usize>().unwrap_or(1);
+            match (character, piece.chars().last()) {
+                ('\n', _) => {
+                    rows.push(Vec::new());
+                    at = 0;
+                }
+                ('\r', _) => at = 0,
+                ('\u{8}', _) => at = at.saturating_sub(1),
+                ('\u{1b}', Some('D')) => at = at.saturating_sub(count),
+                ('\u{1b}', Some('C')) => at += count,
+                ('\u{1b}', Some('G')) => at = count - 1,
+                ('\u{1b}', Some('K')) if number == "2" => row.clear(),
+                ('\u{1b}', Some('K')) if number == "1" => {
+                    row.iter_mut().take(at + 1).for_each(|it| *it = ' ');
+                }
+                ('\u{1b}', Some('K')) => row.truncate(at),
+                ('\u{1b}', _) => {}
+                _ => {
+                    // What is wide, or joins what is before it, may take no column at all.
+                    if !character.is_ascii() && !('─'..='⣿').contains(&character) {
+                        continue;
+                    }
+                    row.resize(row.len().max(at + 1), ' ');
+                    row[at] = character;
+                    at += 1;
+                }
+            }
+        }
+        rows.into_iter().map(String::from_iter).collect()
+    }
+
+    #[test]
+    fn nothing_a_program_writes_erases_the_bar() {
+        let attempts: [&[u8]; 17] = [
+            b"\x08\x08\x08output",
+            b"error\x08\x08\x08\x08\x08\x08\x08\x08\x08output",
+            b"error\roops\x08\x08\x08\x08\x08\x08output",
+            b"error\n\x08\x08\x08output",
+            b"error\x1b[99Doutput",
+            b"error\x1b[Goutput",
+            b"error\x1b[1Goutput",
+            b"error\x1b[2Koutput",
+            b"error\x1b[1Koutput",
+            b"error\x1b[2K\routput",
+            b"\x1b[999C\x1b[998Doutput",
+            b"\t\t\x08\x08\x08\x08\x08\x08\x08output",
+            "👩‍💻👩‍💻👩‍💻\u{8}\u{8}\u{8}\u{8}\u{8}\u{8}output".as_bytes(),
+            "e\u{301}\u{301}\u{301}\u{8}\u{8}\u{8}\u{8}output".as_bytes(),
+            b"error\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7foutput",
+            b"\xe2\x94\x08\x08\x08\xc2\x9b2Koutput\xc3\x08\x08\x08\x08",
+            b"\x1b[31merror\x1b[\x08\x08\x08\x1b[0m\x1b[5G\x1b[9Doutput",
+        ];
+        for attempt in attempts {
+            for row in rows(attempt) {
+                assert!(
+                    row.starts_with('│'),
+                    "{row:?} of {:?}",
+                    attempt.escape_ascii().to_string()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_bar_has_colours_of_its_own() {
+        let mut lines = BarredLines::default();
+        let marked = lines.mark("\u{1b}[8mhidden\nstill\u{1b}[0m\nplain\n", BAR);
+        assert_eq!(marked, "│ \u{1b}[8mhidden\n\u{1b}[0m│ \u{1b}[8mstill\u{1b}[0m\n│ plain\n");
+        let many = "\u{1b}[8m".repeat(1_000);
+        lines.mark(&many, BAR);
+        assert!(lines.colors.len() <= MAX_COLOR_BYTES && !lines.colors.is_empty());
+    }
+
+    #[test]
+    fn a_program_still_rewrites_its_own_line() {
+        let cases: [(&str, &str); 6] = [
+            (" 10%\r 20%\r100%", "│ 100%"),
+            ("work |\u{8}/\u{8}-", "│ work -"),
+            ("⠋\u{8}⠙\u{8}⠹ done", "│ ⠹ done"),
+            ("long text\r\u{1b}[2Kshort", "│ short"),
+            ("long text\r\u{1b}[Kshort", "│ short"),
+            ("abc\u{1b}[2DX\u{1b}[1GY", "│ YXc"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(rows(text.as_bytes()), [expected], "{text:?}");
+        }
+        assert_eq!(rows(b"one\n\ntwo\n"), ["│ one", "", "│ two", ""]);
+    }
+}

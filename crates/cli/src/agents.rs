@@ -1,7 +1,5 @@
 //! What commands that ask a model need: the agent, made of flags and settings.
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
 use std::sync::Arc;
 
 use metier_agent::agent::AgentSettings;
@@ -24,6 +22,7 @@ use crate::mcp;
 use crate::models::read_word;
 use crate::output::style;
 use crate::overseer::{Asking, Overseer};
+use crate::privacy::make_private_folder;
 use crate::roots;
 
 /// A choice between words, by a flag or by a setting.
@@ -109,7 +108,7 @@ impl Context {
     /// When the agent has no folder.
     pub(crate) fn host(&self, agent: &str, approver: Arc<Overseer>) -> Result<Host, Failure> {
         let folder = roots::workspace(&self.environment, &self.settings, agent);
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(|error| {
+        make_private_folder(&folder).map_err(|error| {
             Failure::new(format!(
                 "the agent's folder `{}` cannot be made: {error}",
                 folder.display()

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::{Measured, Working};
+use crate::privacy::make_private_folder;
 
 /// An address that was asked this recently is not asked again.
 const FRESH: Duration = Duration::from_secs(5 * 60);
@@ -236,7 +237,7 @@ impl<'a> Archive<'a> {
     }
 
     fn make_cache(&self) -> Result<(), Failure> {
-        fs::create_dir_all(&self.cache).map_err(|error| self.uncached(&error))
+        make_private_folder(&self.cache).map_err(|error| self.uncached(&error))
     }
 
     fn uncached(&self, error: &io::Error) -> Failure {

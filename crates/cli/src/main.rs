@@ -19,6 +19,7 @@ mod mcp;
 mod models;
 mod output;
 mod overseer;
+mod privacy;
 mod remote;
 mod rewrite;
 mod roots;
@@ -31,7 +32,7 @@ mod telemetry;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::args::Cli;
+use crate::args::{Cli, Command};
 use crate::context::Context;
 use crate::environment::Environment;
 use crate::failure::Failure;
@@ -98,5 +99,9 @@ fn run(cli: Cli, environment: Environment, output: Output) -> Result<u8, Failure
         return code;
     }
     let context = Context::new(environment, output)?;
+    // The doctor says it on its page.
+    if !matches!(cli.command, Command::Doctor { .. }) {
+        context.warn_of_exposed_files();
+    }
     commands::run(cli.command, &context)
 }

@@ -4,8 +4,6 @@
 //! number. One of `exec` alone is a workspace with the number 0 and nothing else. When `run` goes on
 //! with such a session, the workspace is handed over to the number that the database gives.
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 
 use metier_session::{SessionKey, SessionRef, SessionStore, SqliteStore};
@@ -13,6 +11,7 @@ use metier_workspace::{SessionKey as WorkspaceKey, Workspaces};
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::privacy::make_private_folder;
 use crate::runs::{APP, USER, block_on, key_of};
 
 impl Context {
@@ -23,8 +22,7 @@ impl Context {
     /// When it cannot be opened.
     pub(crate) fn sessions(&self) -> Result<SqliteStore, Failure> {
         let state = self.environment.state();
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(&state);
-        made.map_err(|error| self.state_failure(&error))?;
+        make_private_folder(&state).map_err(|error| self.state_failure(&error))?;
         Ok(SqliteStore::open(&self.database())?)
     }
 

@@ -4,8 +4,9 @@
 //! version or on a full disk is as good as an empty one.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::iter;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -61,6 +62,11 @@ pub(crate) fn read(file: &Path) -> Option<Stored> {
     Some(Stored { bytes })
 }
 
+/// Makes a folder, and those above it that are missing, for their owner alone: keys may be kept there as well.
+pub(crate) fn make_private_folder(path: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
 /// Writes a value for [`load`]; what cannot be written is not.
 pub(crate) fn store<T: Serialize>(file: &Path, value: &T) {
     let _not_stored = try_store(file, value);
@@ -69,7 +75,7 @@ pub(crate) fn store<T: Serialize>(file: &Path, value: &T) {
 fn try_store<T: Serialize>(file: &Path, value: &T) -> Option<()> {
     let content = postcard::to_stdvec(value).ok()?;
     let folder = file.parent()?;
-    fs::create_dir_all(folder).ok()?;
+    make_private_folder(folder).ok()?;
     let mut beside = tempfile::NamedTempFile::new_in(folder).ok()?;
     beside.write_all(FORMAT).ok()?;
     beside.write_all(&blake3::hash(&content).as_bytes()[..CHECKSUM_BYTES]).ok()?;

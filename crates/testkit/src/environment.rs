@@ -98,6 +98,12 @@ impl TestEnv {
         let path = self.root().join(path);
         fs::create_dir_all(path.parent().expect("a file has a folder")).expect("its folder");
         fs::write(&path, text).expect("its content");
+        // Settings and databases may hold keys, and metier warns of keys that others can read.
+        let may_hold_keys = [".metier/config.toml", ".metier/metier.db"];
+        if may_hold_keys.iter().any(|it| path.ends_with(it)) {
+            let owner_only = fs::Permissions::from_mode(0o600);
+            fs::set_permissions(&path, owner_only).expect("a file of ours");
+        }
         path
     }
 

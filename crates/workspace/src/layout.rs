@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, chown};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -249,7 +249,7 @@ impl Workspace {
     /// Remembers; written beside and renamed.
     pub(crate) fn save(&self, metadata: &Metadata) -> io::Result<()> {
         let beside = self.root.join(format!(".{METADATA}.{}", uuid::Uuid::now_v7().simple()));
-        let mut file = File::create(&beside)?;
+        let mut file = create_private(&beside)?;
         file.write_all(&serde_json::to_vec_pretty(metadata)?)?;
         fs::rename(beside, self.root.join(METADATA))
     }
@@ -394,6 +394,11 @@ pub(crate) fn open_beneath(folder: impl AsFd, path: &str, flags: OFlags) -> Resu
 
 pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Makes a file, or empties it, for its owner alone.
+pub(crate) fn create_private(file: &Path) -> io::Result<File> {
+    File::options().write(true).create(true).truncate(true).mode(0o600).open(file)
 }
 
 /// Gives a folder to the user that programs run as, when that is another one.

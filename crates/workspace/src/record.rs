@@ -1,6 +1,6 @@
 //! The record of a run: what ran, on what, under which policy, and how it went.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -8,6 +8,7 @@ use metier_secrets::Redactor;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use crate::layout::create_private;
 use crate::manner::PlannedProgram;
 use crate::request::RunOutput;
 
@@ -64,7 +65,7 @@ impl Record<'_> {
     /// Writes the record without the values of keys; it is on disk when this returns.
     pub(crate) fn write(&self, folder: &Path, redactor: &Redactor) -> io::Result<()> {
         let beside = folder.join(".record");
-        let mut file = File::create(&beside)?;
+        let mut file = create_private(&beside)?;
         let record = redactor.redact_json(serde_json::to_value(self)?);
         file.write_all(&serde_json::to_vec_pretty(&record)?)?;
         file.sync_all()?;

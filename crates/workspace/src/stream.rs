@@ -11,6 +11,8 @@ use metier_secrets::{RedactionStream, Redactor};
 
 use crate::executor::Live;
 
+use crate::layout::create_private;
+
 /// What is kept in memory of a stream, in bytes; half for its beginning, half for its end.
 pub const SHOWN: usize = 16 << 10;
 /// What is kept on disk of a stream, in bytes.
@@ -150,7 +152,7 @@ impl Taken {
             return Ok(());
         }
         if self.file.is_none() {
-            self.file = Some(File::create(place)?);
+            self.file = Some(create_private(place)?);
         }
         self.file.as_mut().map_or(Ok(()), |file| file.write_all(bytes))
     }

@@ -451,7 +451,8 @@ fn repository() -> Result<(), Failed> {
 }
 
 fn variables() -> Result<(), Failed> {
-    let at = OnHost::with(Person::who(Some(Decision::Once)).allowing("printenv"));
+    let mut at = OnHost::with(Person::who(Some(Decision::Once)).allowing("printenv"));
+    at.bench.settings.restriction.variables = vec!["GREETING".to_owned()];
     let with = |name: &str| {
         let given = json!({ "command": "printenv GREETING LANG", "env": { name: "moin" } });
         let results = outcomes(&at.bench, &[("exec", given)])?;
@@ -461,7 +462,7 @@ fn variables() -> Result<(), Failed> {
     assert_eq!(at.person.reasons().len(), 1);
     let question = at.person.questions.lock().unwrap()[0].clone();
     assert_eq!(question.variables, [("GREETING".to_owned(), "moin".to_owned())]);
-    for name in ["LD_PRELOAD", "MANPAGER"] {
+    for name in ["LD_PRELOAD", "MANPAGER", "NOT_LISTED"] {
         let (text, is_error) = with(name)?;
         assert!(is_error && text.contains(name), "{text}");
     }

@@ -115,13 +115,16 @@ pub(super) fn examine(context: &Context, json: bool) -> Result<u8, Failure> {
     let report = doctor::examine(&Place::new(&work, &private));
     drop(working);
     if json {
-        context.output.json(&machine_readable(&report));
+        let mut report = machine_readable(&report);
+        report["exposed_files"] = context.exposed_files().into();
+        context.output.json(&report);
     } else {
         context.output.print(&page(&report));
         for hint in hints(&report) {
             context.output.note(style::HEADING, "hint: ", &hint);
         }
         tell_unmasked(context);
+        context.warn_of_exposed_files();
     }
     warn_of_idle_approvals(context);
     // What could not be tried is no success either.

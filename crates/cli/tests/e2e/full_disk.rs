@@ -46,7 +46,7 @@ fn steady(outcome: &Outcome) -> Outcome {
 fn no_space_while_an_artifact_is_saved_keeps_what_was_there() {
     let outcome = with_mounts(
         r#"
-        mount -t tmpfs -o size=6m tmpfs "$METIER_HOME"
+        mount -t tmpfs -o size=6m,mode=700 tmpfs "$METIER_HOME"
         exec_demo one --save -- 'head -c 1000000 /dev/zero > out/first.bin'
         exec_demo two --save -- 'head -c 2500000 /dev/zero > out/second.bin'
         metier artifacts get out/first.bin --session one | wc -c
@@ -82,7 +82,7 @@ fn no_space_while_an_artifact_is_saved_keeps_what_was_there() {
 fn no_space_while_the_program_prints_is_said_and_the_output_is_shown() {
     let outcome = with_mounts(
         r#"
-        mount -t tmpfs -o size=3m tmpfs "$METIER_HOME"
+        mount -t tmpfs -o size=3m,mode=700 tmpfs "$METIER_HOME"
         exec_demo one --save -- 'echo first > out/first.txt'
         { exec_demo one -- 'head -c 8000000 /dev/zero; echo; echo end'; } | tail -c 12 | tr -d '\0'
         metier read artifact://out/first.txt --session one
@@ -158,7 +158,7 @@ fn a_state_directory_that_is_read_only_can_be_read() {
 fn a_state_directory_that_cannot_be_made_is_said() {
     let outcome = with_mounts(
         r#"
-        mount -t tmpfs -o ro tmpfs "$METIER_HOME"
+        mount -t tmpfs -o ro,mode=700 tmpfs "$METIER_HOME"
         exec_demo one -- 'echo never'
         "#,
     );
@@ -190,7 +190,7 @@ fn saying_with_mounts(script: &str) -> Outcome {
 fn no_space_for_what_is_said_is_told_and_the_session_goes_on() {
     let outcome = saying_with_mounts(
         r#"
-        mount -t tmpfs -o size=6m tmpfs "$METIER_HOME"
+        mount -t tmpfs -o size=6m,mode=700 tmpfs "$METIER_HOME"
         say first
         head -c 7000000 /dev/zero > "$METIER_HOME/filler" 2>/dev/null
         say second
@@ -227,7 +227,7 @@ fn no_space_for_what_is_said_is_told_and_the_session_goes_on() {
 fn a_state_folder_that_becomes_read_only_is_told_and_the_session_goes_on() {
     let outcome = saying_with_mounts(
         r#"
-        mount -t tmpfs tmpfs "$METIER_HOME"
+        mount -t tmpfs -o mode=700 tmpfs "$METIER_HOME"
         say first
         mount -o remount,ro "$METIER_HOME"
         say second

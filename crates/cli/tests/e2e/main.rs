@@ -37,6 +37,7 @@ mod masking;
 mod mcp;
 mod mcp_install;
 mod new_skill;
+mod privacy;
 mod progress;
 mod pull;
 mod readme;

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::cache::make_private_folder;
 use crate::files::{Digest, FileDigests};
 use crate::files::{combine, entry_digest};
 
@@ -60,7 +61,7 @@ impl BundledSkill {
         if folder.join("SKILL.md").is_file() {
             return Ok(folder);
         }
-        fs::create_dir_all(content)?;
+        make_private_folder(content)?;
         let beside = tempfile::tempdir_in(content)?;
         for file in self.files {
             let path = beside.path().join(self.folder).join(file.path);

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::cache::make_private_folder;
 use crate::files::{self, DigestCache, FileDigests, Identity};
 use crate::library::remote_trust::Servers;
 use crate::library::trusted_files::{FirstLook, TrustedFiles};
@@ -186,7 +187,7 @@ impl TrustStore {
     pub fn save(&self) -> Result<(), TrustError> {
         let failed = |source| TrustError::Io { path: self.file.clone(), source };
         let folder = self.file.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder).map_err(failed)?;
+        make_private_folder(folder).map_err(failed)?;
         let mut beside = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
         let (projects, servers) = (self.projects.clone(), self.servers.clone());
         let version = if servers.is_empty() { VERSION } else { VERSION_WITH_SERVERS };

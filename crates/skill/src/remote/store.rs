@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use crate::cache::make_private_folder;
 use crate::files::{self, FileKind, open_regular};
 use crate::library::{TrustState, TrustStore};
 use crate::name::SkillName;
@@ -108,7 +109,7 @@ impl RemoteStore {
         }
         let home = self.place(skill);
         let above = home.parent().unwrap_or(&self.root);
-        let written = private_folder(above).and_then(|()| {
+        let written = make_private_folder(above).and_then(|()| {
             let beside = tempfile::tempdir_in(above)?;
             let folder = beside.path().join(skill.manifest.name.folder());
             for (file, bytes) in told.iter().zip(contents) {
@@ -254,15 +255,11 @@ fn read(folder: &Path, file: &RemoteFile) -> Result<Vec<u8>, StoreError> {
 
 /// Files have no modes on a server; what begins like a script can be started.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    private_folder(path.parent().unwrap_or(path))?;
+    make_private_folder(path.parent().unwrap_or(path))?;
     let mode = if bytes.starts_with(b"#!") { 0o555 } else { 0o444 };
     let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
     file.write_all(bytes)?;
     file.sync_all()
-}
-
-fn private_folder(path: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 fn remove(path: &Path) -> io::Result<()> {

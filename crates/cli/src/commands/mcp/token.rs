@@ -12,6 +12,7 @@ use crate::args::HttpArgs;
 use crate::context::Context;
 use crate::failure::{Failure, OK};
 use crate::masking::TOKEN_FILE;
+use crate::privacy::make_private_folder;
 
 /// The variable with a token.
 const VARIABLE: &str = "METIER_MCP_TOKEN";
@@ -84,7 +85,7 @@ fn made(context: &Context) -> Result<PathBuf, Failure> {
             "name a file with `--token-file`, or set METIER_HOME to a folder that you can write to",
         )
     };
-    fs::create_dir_all(&state).map_err(unwritable)?;
+    make_private_folder(&state).map_err(unwritable)?;
     // Whole and readable only by its owner from the start, and never in place of another's.
     let mut file = NamedTempFile::new_in(&state).map_err(unwritable)?;
     writeln!(file, "{}", random()?).map_err(unwritable)?;

@@ -3,9 +3,7 @@
 //! It may be run again at any time: what is there already stays, and a setting that would change is
 //! told first.
 
-use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use metier_skill::library::{Block, Entry, Snapshot};
@@ -16,6 +14,7 @@ use crate::commands::skills::install;
 use crate::context::Context;
 use crate::failure::{Failure, INTERRUPTED, OK};
 use crate::output::{plain, style, styled};
+use crate::privacy::make_private_folder;
 use crate::rewrite::{self, Readers};
 use crate::roots::{DEFAULT_AGENT, real, workspace};
 use crate::settings::edit;
@@ -149,7 +148,7 @@ impl Setup {
     fn make_workspace(&self, folder: &Path) -> Result<PathBuf, Failure> {
         let skills = folder.join("skills");
         let is_new = !skills.is_dir();
-        make_private(&skills).map_err(|error| {
+        make_private_folder(&skills).map_err(|error| {
             Failure::new(format!("cannot make `{}`: {error}", skills.display()))
                 .hint("name another folder with `--workspace DIR`")
         })?;
@@ -269,9 +268,4 @@ fn missing_keys(snapshot: &Snapshot) -> impl Iterator<Item = (&Entry, &str)> {
 fn not_text() -> Failure {
     Failure::usage("the name of the folder is not text, and cannot be written down")
         .hint("name another folder with `--workspace DIR`")
-}
-
-/// Makes a folder, and those above it, for their owner only.
-fn make_private(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }

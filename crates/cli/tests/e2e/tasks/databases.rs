@@ -65,7 +65,7 @@ fn a_database_of_a_newer_version_is_not_touched() {
 fn a_database_of_another_program_is_not_touched() {
     let env = with_skill();
     script(&env, &[json!({ "text": "Said." })]);
-    env.write("home/.metier/keep", "");
+    env.write("home/.metier/metier.db", "");
     database(&env).execute_batch("CREATE TABLE notes (text)").expect("a table");
     assert_snapshot!(compact(&run_scripted(&env, &["first"])), @"1 |  | error: `[HOME]/.metier/metier.db` is a database of another program / hint: move it away, or set METIER_HOME to another state directory");
     let tables =

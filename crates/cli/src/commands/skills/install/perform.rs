@@ -24,6 +24,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{Measured, Output, plain, style, styled};
+use crate::privacy::make_private_folder;
 
 /// How long one command, or one download, may take.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
@@ -87,6 +88,9 @@ impl Installer<'_> {
         missing: &Missing,
     ) -> Result<Vec<Linked>, Failure> {
         let folder = self.folder();
+        // Keys may be kept beside tools.
+        make_private_folder(&self.context.environment.state())
+            .map_err(|error| self.context.state_failure(&error))?;
         make_folder(&folder)?;
         let mut installed = Vec::new();
         for offer in &chosen.offers {

@@ -1,0 +1,72 @@
+//! Files that hold keys: they and their folders are made for their owner alone, and those that are not are named.
+
+use std::collections::BTreeSet;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use metier_approval::quote;
+
+use crate::context::Context;
+use crate::output::style;
+use crate::settings::{Origin, Value};
+
+/// Files in the state directory that hold keys, or what was said to models and programs.
+const KEPT: [&str; 3] = ["mcp-token", "metier.db", "metier.db-wal"];
+/// What others may not have of a file with keys.
+const FOR_OTHERS: u32 = 0o077;
+/// What others may not have of the folder: with it they could replace the files.
+const WRITABLE_FOR_OTHERS: u32 = 0o022;
+
+/// Makes a folder, and those above it that are missing, for their owner alone.
+///
+/// # Errors
+///
+/// When it cannot be made.
+pub(crate) fn make_private_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+impl Context {
+    /// Returns what others can read or change although it holds keys, each as a sentence with the command that ends it.
+    pub(crate) fn exposed_files(&self) -> Vec<String> {
+        let state = self.environment.state();
+        let files = self.files_with_secrets().into_iter().chain(KEPT.map(|name| state.join(name)));
+        let files = files.filter(|file| has_mode(file, FOR_OTHERS)).map(|file| {
+            let (shown, quoted) = (file.display(), quote(&file.display().to_string()));
+            format!("others can read `{shown}`, which holds keys; run `chmod 600 {quoted}`")
+        });
+        let folder = has_mode(&state, WRITABLE_FOR_OTHERS).then(|| {
+            let (shown, quoted) = (state.display(), quote(&state.display().to_string()));
+            format!("others can write to `{shown}`, where keys are kept; run `chmod 700 {quoted}`")
+        });
+        files.chain(folder).collect()
+    }
+
+    /// Warns of them.
+    pub(crate) fn warn_of_exposed_files(&self) {
+        for exposed in self.exposed_files() {
+            self.output.note(style::WARN, "warning: ", &exposed);
+        }
+    }
+
+    /// Returns the files of settings in which a secret stands.
+    fn files_with_secrets(&self) -> BTreeSet<PathBuf> {
+        let secrets = self.settings.values.values().filter(|(value, _)| {
+            // `$NAME` stands for a variable.
+            matches!(value, Value::Secret(text) if !text.is_empty() && !text.starts_with('$'))
+        });
+        let origins = secrets.flat_map(|(_, origins)| origins);
+        let files = origins.filter_map(|origin| match origin {
+            Origin::File { path, .. } => Some(path.clone()),
+            Origin::Default | Origin::Variable(_) => None,
+        });
+        files.collect()
+    }
+}
+
+/// Returns whether something is there that has any of these bits.
+fn has_mode(path: &Path, bits: u32) -> bool {
+    fs::metadata(path).is_ok_and(|it| it.permissions().mode() & bits != 0)
+}

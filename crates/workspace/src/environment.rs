@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::encode::file_name;
 use crate::layout::home;
-use crate::order::InstalledTools;
+use crate::order::{InstalledTools, NO_SKILL};
 use crate::path::Inside;
 
 /// Folders of the system in which programs are looked for.
@@ -69,13 +69,15 @@ impl Surroundings {
     /// The variables for a program that finds the workspace at a place.
     pub(crate) fn variables(&self, root: &Path, proxy: Option<&str>) -> Vec<(String, String)> {
         let place = |inside: &str| Inside::known(inside).under(root).display().to_string();
-        let skill = format!("skills/{}", file_name(&self.skill));
         let run = self.run.as_str();
-        let mut path = format!(
-            "{}:{SYSTEM_PATH}:{}",
-            place(&format!("{skill}/.venv/bin")),
-            place(&format!("{skill}/bin"))
-        );
+        let is_of_a_skill = self.skill != NO_SKILL;
+        let mut path = if is_of_a_skill {
+            let skill = format!("skills/{}", file_name(&self.skill));
+            let own = [".venv/bin", "bin"].map(|folder| place(&format!("{skill}/{folder}")));
+            format!("{}:{SYSTEM_PATH}:{}", own[0], own[1])
+        } else {
+            SYSTEM_PATH.to_owned()
+        };
         for tools in &self.tools {
             path.push_str(&format!(":{}", tools.programs.display()));
         }
@@ -86,11 +88,13 @@ impl Surroundings {
             ("PATH".to_owned(), path),
             ("RUN_DIR".to_owned(), place(run)),
             ("SKILLS_DIR".to_owned(), place("skills")),
-            ("SKILL_NAME".to_owned(), self.skill.clone()),
             ("TMPDIR".to_owned(), place(&format!("{run}/tmp"))),
             ("WORKSPACE_DIR".to_owned(), place("")),
             ("WORK_DIR".to_owned(), place("work")),
         ];
+        if is_of_a_skill {
+            variables.push(("SKILL_NAME".to_owned(), self.skill.clone()));
+        }
         if self.has_terminal {
             variables.push(("TERM".to_owned(), TERMINAL.to_owned()));
         }

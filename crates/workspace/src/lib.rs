@@ -95,7 +95,7 @@ pub use layout::{SessionKey, Workspace, Workspaces};
 pub use manner::Manner;
 pub use metier_sandbox::{Cancel, Ended, Limits, Stream, helper};
 pub use metier_secrets::Redactor;
-pub use order::{InstalledTools, RunError, RunOrder, RunSettings};
+pub use order::{InstalledTools, NO_SKILL, RunError, RunOrder, RunSettings};
 pub use request::{Confinement, InputSpec, OutputSpec, RunOutput, RunRequest};
 pub use run::{OpenError, Runner};
 pub use stage::{Tree, TreeEntry, TreeKind};

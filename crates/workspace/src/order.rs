@@ -78,6 +78,11 @@ pub struct InstalledTools {
     pub programs: PathBuf,
 }
 
+/// The name in the place of a skill's in requests for commands of no skill in particular, which no skill can have.
+///
+/// Such commands have a home of their own, no `.venv` and no key; their record names all skills that they saw.
+pub const NO_SKILL: &str = ".";
+
 impl RunSettings {
     /// Whether the run receives what the configuration gives to its skill alone.
     pub(crate) fn has_keys(&self) -> bool {

@@ -6,7 +6,7 @@ use crate::artifact::ArtifactName;
 use crate::collect::Patterns;
 use crate::encode::file_name;
 use crate::environment::{check_called, check_configured};
-use crate::order::{RunError, RunSettings};
+use crate::order::{NO_SKILL, RunError, RunSettings};
 use crate::path::{Inside, Meaning, resolve};
 use crate::request::{OutputSpec, RunRequest};
 
@@ -41,7 +41,10 @@ impl Plan {
         let timeout = timeout(request, settings)?;
         let id = uuid::Uuid::now_v7().simple().to_string();
         let run = Inside::known(format!("runs/{id}/files"));
-        let base = Inside::known(format!("skills/{}", file_name(&request.skill)));
+        let base = match request.skill.as_str() {
+            NO_SKILL => Inside::default(),
+            skill => Inside::known(format!("skills/{}", file_name(skill))),
+        };
         let meaning = Meaning { base: &base, run: &run };
         let directory = resolve(request.cwd.as_deref().unwrap_or_default(), meaning)
             .map_err(RunError::Directory)?;

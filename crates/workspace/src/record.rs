@@ -1,5 +1,6 @@
 //! The record of a run: what ran, on what, under which policy, and how it went.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
@@ -18,8 +19,13 @@ const FILE: &str = "record.json";
 /// What is written down of a run.
 #[derive(Debug, Serialize)]
 pub(crate) struct Record<'a> {
+    /// Nothing for a command of no skill in particular.
+    #[serde(skip_serializing_if = "str::is_empty")]
     pub(crate) skill: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
     pub(crate) skill_digest: &'a str,
+    /// The digests of all skills that the run saw, by name.
+    pub(crate) skills: &'a BTreeMap<String, String>,
     pub(crate) command: &'a str,
     /// What was started; nothing if that was a plan.
     pub(crate) arguments: &'a [String],

@@ -1,5 +1,6 @@
 //! The one way to run a command of a skill.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,7 +29,7 @@ use crate::layout::{
     home, make_private, venv,
 };
 use crate::manner::Manner;
-use crate::order::{RunError, RunOrder, RunSettings};
+use crate::order::{NO_SKILL, RunError, RunOrder, RunSettings};
 use crate::path::{Inside, PathError};
 use crate::plan::Plan;
 use crate::publish::Publication;
@@ -127,18 +128,21 @@ impl Runner {
     ) -> Result<RunOutput, RunError> {
         let RunOrder { key, request, trees, settings, manner, outside } = order;
         manner.check(outside.as_deref(), &self.executor)?;
-        let Some(tree) = trees.iter().find(|tree| tree.name == request.skill) else {
+        let tree = trees.iter().find(|tree| tree.name == request.skill);
+        // A tree of that name would take the home of commands of no skill.
+        if tree.is_some() == (request.skill == NO_SKILL) {
             return Err(RunError::UnknownSkill(request.skill));
-        };
+        }
         let owner = Owner::new(&key.app, &key.user, &key.session).map_err(RunError::Owner)?;
         let settings = settings.granted(&self.executor)?;
         let plan = Plan::new(&request, &settings)?;
         let shared = self.workspaces.workspace(&key).map_err(RunError::Workspace)?;
         let workspace = settings.workspace_of(&shared, &request.skill)?;
         let staged = stage_all(&self.workspaces, &trees)?;
-        let mut warnings = hidden_entries(tree);
+        let mut warnings = tree.map(hidden_entries).unwrap_or_default();
         warnings.extend(staged.iter().filter_map(|it| it.warning.clone()));
-        let skill_digest = tree.digest.clone();
+        let digest_of = |tree: &Tree| (tree.name.clone(), tree.digest.clone());
+        let digests = trees.iter().map(digest_of).collect();
         let since =
             make_run_folder(&workspace, &plan, &request.skill).map_err(RunError::Workspace)?;
         // Also where the run has a workspace of its own: there is its record.
@@ -149,7 +153,7 @@ impl Runner {
             workspace,
             owner,
             request,
-            skill_digest,
+            digests,
             plan,
             settings,
             manner,
@@ -184,7 +188,8 @@ struct Running<'a> {
     workspace: Workspace,
     owner: Owner,
     request: RunRequest,
-    skill_digest: String,
+    /// The digests of all skills that the run sees, by name.
+    digests: BTreeMap<String, String>,
     plan: Plan,
     settings: RunSettings,
     manner: Manner,
@@ -373,9 +378,12 @@ impl Running<'_> {
             confinement: executed.confinement,
         };
         answer.redact(redactor);
+        let skill = self.digests.get_key_value(&self.request.skill);
+        let (skill, skill_digest) = skill.map_or(("", ""), |(name, digest)| (name, digest));
         let record = Record {
-            skill: &self.request.skill,
-            skill_digest: &self.skill_digest,
+            skill,
+            skill_digest,
+            skills: &self.digests,
             command: &self.request.command,
             arguments: &executed.arguments,
             plan: self.manner.programs(),

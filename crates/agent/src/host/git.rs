@@ -16,6 +16,9 @@ const SETTINGS: &[(&str, &str)] = &[
     ("core.pager", "cat"),
     ("core.alternateRefsCommand", "true"),
     ("credential.helper", ""),
+    // Other values compare inside of submodules, with settings of their own.
+    ("diff.submodule", "short"),
+    ("fetch.recurseSubmodules", "false"),
     ("gc.auto", "0"),
     ("gpg.program", "gpg"),
     ("gpg.openpgp.program", "gpg"),
@@ -26,7 +29,9 @@ const SETTINGS: &[(&str, &str)] = &[
     ("interactive.diffFilter", "cat"),
     ("log.showSignature", "false"),
     ("maintenance.auto", "false"),
+    ("push.recurseSubmodules", "no"),
     ("safe.bareRepository", "explicit"),
+    ("status.submoduleSummary", "false"),
     ("submodule.recurse", "false"),
 ];
 /// Variables that do the same. `:` is an editor that git does not start. The home directory of commands is not the
@@ -37,6 +42,8 @@ const VARIABLES: &[(&str, &str)] = &[
     ("GIT_EDITOR", ":"),
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_OPTIONAL_LOCKS", "0"),
+    // `core.pager` does not outrank `pager.COMMAND`.
+    ("GIT_PAGER", "cat"),
     ("GIT_SEQUENCE_EDITOR", ":"),
     ("GIT_SSH_COMMAND", "ssh"),
     ("GIT_TERMINAL_PROMPT", "0"),

@@ -12,7 +12,9 @@ use metier_workspace::executor::{Live, Network};
 use metier_workspace::grant::Asked;
 use metier_workspace::interactive::{Interactive, Size, StartOptions, Waiting};
 use metier_workspace::request::RunRequest;
-use metier_workspace::{InstalledTools, Manner, RunOrder, RunSettings, Runner, SessionKey, Tree};
+use metier_workspace::{
+    InstalledTools, Manner, NO_SKILL, RunOrder, RunSettings, Runner, SessionKey, Tree,
+};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -213,16 +215,15 @@ impl Runs {
                 Ok((tree, mut settings)) => {
                     trees.push(tree);
                     tools.append(&mut settings.tools);
-                    first = first.or(Some((entry, settings)));
+                    first = first.or(Some(settings));
                 }
                 Err(why) => warnings.push(why),
             }
         }
-        let Some((first, settings)) = first else {
+        let Some(settings) = first else {
             let why = format!("there are no skills to run commands for; {}", warnings.join("; "));
             return Err(why.trim_end_matches("; ").to_owned());
         };
-        let skill = first.name.as_str().to_owned();
         let whole = || Some("$WORKSPACE_DIR".to_owned());
         let (outside, cwd) = match &self.start {
             Some(start) => match request.cwd {
@@ -233,7 +234,8 @@ impl Runs {
             },
             None => (None, request.cwd.or_else(whole)),
         };
-        let request = RunRequest { skill, cwd, ..request };
+        // No skill may find what it wrote in the home of another.
+        let request = RunRequest { skill: NO_SKILL.to_owned(), cwd, ..request };
         let mut prepared = self.order(request, trees, granted_to_none(&settings, tools))?;
         prepared.order.outside = outside;
         Ok(Prepared { warnings, ..prepared })

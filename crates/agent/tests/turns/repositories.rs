@@ -30,6 +30,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("repositories::settings_in_the_home_of_commands_are_not_read", home),
     ("repositories::a_lazy_fetch_does_not_start_the_uploadpack_program", lazy_fetch),
     ("repositories::a_submodule_does_not_bring_its_filters_along", submodule),
+    ("repositories::git_does_not_compare_inside_of_submodules", compared_submodule),
     ("repositories::settings_with_drivers_need_an_entry_for_the_folder", drivers),
 ];
 
@@ -447,6 +448,24 @@ fn submodule() -> Result<(), Failed> {
     {
         let verdict = laboratory.judged(command, "super", &policy);
         assert!(matches!(verdict, Verdict::Deny { .. }), "{command}: {verdict:?}");
+    }
+    Ok(())
+}
+
+/// Inside of a submodule its own settings count, at which nobody has looked.
+fn compared_submodule() -> Result<(), Failed> {
+    let laboratory = Laboratory::new();
+    fs::create_dir(laboratory.at("super"))?;
+    laboratory.git(
+        &laboratory.at("super"),
+        "git init -q . && git config user.email a@b && git config user.name a && cp -r ../tree tree && git add . && git commit -qm x \
+         && cd tree && echo ten > a.txt && git commit -qam y && cd .. && git add tree && git commit -qm y",
+    );
+    laboratory.set("super", "diff.submodule", "diff");
+    laboratory.set("super/tree", "diff.external", &laboratory.program("mark"));
+    let policy = policy(Mode::Allowlist, vec![git_entry(Some(laboratory.at("super")))]);
+    for command in ["git log -p -1", "git show", "git diff HEAD~1"] {
+        laboratory.try_attack(command, "super", &policy)?;
     }
     Ok(())
 }

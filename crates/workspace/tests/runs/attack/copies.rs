@@ -127,8 +127,8 @@ fn unharmed(bench: &Bench, what: &str) -> Result<String, Failed> {
 
 /// Everything in the skill as a run finds it, with kinds, modes and targets.
 fn state(bench: &Bench) -> String {
-    let output = bench.sh("find . -printf '%p %y %m %l\\n' | sort");
-    assert!(output.stdout.contains("scripts/hello.sh f 444"), "{output:?}");
+    let output = bench.sh("find . -exec stat -c '%n %F %a %N' {} + | sort");
+    assert!(output.stdout.contains("scripts/hello.sh regular file 444"), "{output:?}");
     output.stdout
 }
 

@@ -317,6 +317,11 @@ const TABLE: &[Attack] = &[
         skills::plant_in_the_home,
     ),
     Attack::isolated(
+        "plant_by_a_command_of_no_skill",
+        "planting what another skill loads by a command of no skill, which sees all of them",
+        skills::plant_by_a_command_of_no_skill,
+    ),
+    Attack::isolated(
         "plant_in_temporary_files",
         "planting files in `TMPDIR` and `/tmp` for another skill",
         skills::plant_in_temporary_files,

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use libtest_mimic::Failed;
+use metier_workspace::NO_SKILL;
 use serde_json::json;
 
 use crate::bench::{Bench, Renamed};
@@ -13,7 +14,7 @@ use crate::bench::{Bench, Renamed};
 pub(super) fn hostile_name_of_a_skill(bench: &Bench) -> Result<(), Failed> {
     let victim = bench.write("victim/x/kept", "kept");
     let long = "n".repeat(300);
-    let names = ["../../x", "../../../victim/x", "..", ".", "/etc", "a/b", "a\nb", "-rf", "é", "%"]
+    let names = ["../../x", "../../../victim/x", "..", "/etc", "a/b", "a\nb", "-rf", "é", "%"]
         .into_iter()
         .chain(["x'; touch PWNED; '", "$(touch PWNED)", "A", "..\\..\\x", ".hidden", &long]);
     for name in names {
@@ -33,6 +34,9 @@ pub(super) fn hostile_name_of_a_skill(bench: &Bench) -> Result<(), Failed> {
     let nul = bench.tree("demo").renamed("a\0b");
     assert!(bench.run_trees(json!({"skill": "a\0b", "command": "true"}), vec![nul]).is_err());
     assert!(bench.run(json!({"skill": "../demo", "command": "true"})).is_err());
+    let reserved = bench.tree("demo").renamed(NO_SKILL);
+    let request = json!({"skill": NO_SKILL, "command": "true"});
+    assert!(bench.run_trees(request, vec![reserved]).is_err());
     Ok(())
 }
 

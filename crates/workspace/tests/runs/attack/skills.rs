@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread;
 
 use libtest_mimic::Failed;
-use metier_workspace::{InstalledTools, RunOutput};
+use metier_workspace::{InstalledTools, NO_SKILL, RunOutput};
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, Renamed};
@@ -22,6 +22,7 @@ type AttackOnSkill = fn(&Bench) -> Result<(), Failed>;
 /// What is tried against another skill, for those who try it at another level.
 pub(crate) const AGAINST_SKILLS: &[AttackOnSkill] = &[
     plant_in_the_home,
+    plant_by_a_command_of_no_skill,
     plant_in_an_environment,
     plant_in_work_before_a_key,
     plant_in_out_before_a_key,
@@ -87,6 +88,25 @@ pub(super) fn plant_in_the_home(bench: &Bench) -> Result<(), Failed> {
     assert_eq!(victim(bench, "cat $HOME/.netrc")?.stdout, "own\n");
     let read = "cat $HOME/.netrc $WORKSPACE_DIR/.homes/other/.netrc 2>/dev/null; true";
     assert_eq!(attacker(bench, read)?.stdout, "");
+    Ok(())
+}
+
+/// What runs of skills find after a command of no skill, and what its record says.
+pub(super) fn plant_by_a_command_of_no_skill(bench: &Bench) -> Result<(), Failed> {
+    let planting =
+        ["$HOME", "$SKILLS_DIR/other/.venv/bin", "$SKILLS_DIR/demo/.venv/bin"].map(plant_in);
+    let request = json!({"skill": NO_SKILL, "command": planting.concat() + "echo $SKILL_NAME"});
+    let planted = bench.run_trees(request, both(bench))?;
+    assert_eq!(planted.stdout, "\n", "{planted:?}");
+    let look = "find $HOME .venv/ -type f; cd $HOME; python3 -c 'print(1)'";
+    for output in [attacker(bench, look)?, victim(bench, look)?, keyed_sh(bench, look)?] {
+        assert_eq!(output.stdout, "1\n", "{output:?}");
+    }
+    let record = bench.workspace().join("runs").join(&planted.run).join("record.json");
+    let record: Value = serde_json::from_slice(&fs::read(record)?)?;
+    let skills = record["skills"].as_object().ok_or("no skills")?;
+    let names: Vec<&str> = skills.keys().map(String::as_str).collect();
+    assert_eq!((names, record.get("skill")), (vec!["demo", "other"], None), "{record}");
     Ok(())
 }
 

@@ -60,6 +60,12 @@ pub(crate) fn masked_json(value: &impl Serialize) -> Option<Json> {
     Some(redactor.redact_json(serde_json::to_value(value).ok()?))
 }
 
+/// The same for what has no names of fields but metier's own: they stay as they are.
+pub(crate) fn masked_fields(value: &impl Serialize) -> Option<Json> {
+    let redactor = REDACTOR.get().filter(|redactor| !redactor.is_empty())?;
+    Some(redactor.redact_values(serde_json::to_value(value).ok()?))
+}
+
 /// The names of settings and variables whose values are too short to be masked.
 pub(crate) fn unmasked(settings: &Settings, environment: &Environment) -> Vec<String> {
     let mut values = values(settings, environment);

@@ -9,11 +9,12 @@ use crate::forms::{is_skipped, unit_bytes};
 /// Most skipped bytes and escapes between two bytes of a form, beside those that the value itself has: a line break
 /// and the indentation of the next line, or the colours around a character. What is held back of a stream depends on it.
 pub(crate) const MAX_GAP: usize = 16;
-/// Longest escape that is decoded, in bytes: a control sequence of a terminal with a few parameters.
-const MAX_ESCAPE: usize = 24;
+/// Longest escape that is decoded, in bytes: a control sequence of a terminal that sets both colours by their parts and
+/// a few attributes, or a short title.
+const MAX_ESCAPE: usize = 64;
 
 /// How many encodings have escapes.
-pub(crate) const ESCAPED: usize = 5;
+pub(crate) const ESCAPED: usize = 8;
 
 /// How a program may have written a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,16 +27,31 @@ pub(crate) enum Encoding {
     Form,
     /// With `\n`, `\u002b` and `\x2b`.
     Json,
-    /// The same inside other JSON, where backslashes are escaped again.
+    /// The same inside other JSON, where backslashes are escaped again, at any depth. A backslash of the value itself
+    /// is lost in it: how many are one depends on the depth.
     NestedJson,
+    /// JSON in JSON, where four backslashes are one of the value.
+    JsonInJson,
+    /// The same once more: eight are one.
+    JsonInJsonInJson,
+    /// With capital letters among hexadecimal digits, beside small ones.
+    MixedHexadecimal,
     /// With control sequences of a terminal.
     Terminal,
 }
 
 impl Encoding {
     /// The encodings that have escapes.
-    pub(crate) const ESCAPED: [Self; ESCAPED] =
-        [Self::Percent, Self::Form, Self::Json, Self::NestedJson, Self::Terminal];
+    pub(crate) const ESCAPED: [Self; ESCAPED] = [
+        Self::Percent,
+        Self::Form,
+        Self::Json,
+        Self::NestedJson,
+        Self::JsonInJson,
+        Self::JsonInJsonInJson,
+        Self::MixedHexadecimal,
+        Self::Terminal,
+    ];
 
     /// Whether a byte means something else than itself.
     pub(crate) fn is_special(self, byte: u8) -> bool {
@@ -43,7 +59,10 @@ impl Encoding {
             Self::Plain => false,
             Self::Percent => byte == b'%',
             Self::Form => byte == b'%' || byte == b'+',
-            Self::Json | Self::NestedJson => byte == b'\\',
+            Self::Json | Self::NestedJson | Self::JsonInJson | Self::JsonInJsonInJson => {
+                byte == b'\\'
+            }
+            Self::MixedHexadecimal => matches!(byte, b'A'..=b'F'),
             Self::Terminal => byte == 0x1b,
         }
     }
@@ -61,6 +80,9 @@ impl Encoding {
             }
             Self::NestedJson if escape == br"\\" => Decoded::Again,
             Self::Json | Self::NestedJson => json(escape),
+            Self::JsonInJson => nested_json(escape, 4),
+            Self::JsonInJsonInJson => nested_json(escape, 8),
+            Self::MixedHexadecimal => Decoded::Byte(escape[0].to_ascii_lowercase()),
             Self::Terminal => terminal(escape),
         }
     }
@@ -104,6 +126,13 @@ fn json(escape: &[u8]) -> Decoded {
         Some(None) => Decoded::Unfinished,
         None => Decoded::Literal,
     }
+}
+
+/// Decodes an escape of JSON inside JSON, where so many backslashes are one of the value. The last of fewer begins an
+/// escape, of whichever depth.
+fn nested_json(escape: &[u8], backslashes: usize) -> Decoded {
+    let leading = escape.iter().take_while(|byte| **byte == b'\\').count();
+    if leading == backslashes { Decoded::Byte(b'\\') } else { json(&escape[leading - 1..]) }
 }
 
 fn terminal(escape: &[u8]) -> Decoded {

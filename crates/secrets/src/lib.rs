@@ -2,7 +2,7 @@
 //!
 //! A [`Redactor`] is built once from the values of all configured keys. It replaces each of them by
 //! `****`, also where a program encoded it: in base64 at any alignment, percent-encoded, escaped as in JSON, in
-//! hexadecimal digits, and with line breaks, blanks or terminal colours in between. A [`RedactionStream`] does the
+//! hexadecimal digits of either case, and with line breaks, blanks or sequences of a terminal in between. A [`RedactionStream`] does the
 //! same with bytes that arrive in pieces, wherever they were cut.
 //!
 //! The crate does no I/O and does not know where keys come from. A value that a program changed in another way

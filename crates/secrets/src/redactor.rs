@@ -141,6 +141,16 @@ impl Redactor {
 
     /// Returns JSON without any of the values: neither in texts, nor in numbers and names of fields.
     pub fn redact_json(&self, value: Value) -> Value {
+        self.redact_value(value, &|name| self.redact(&name).into_owned())
+    }
+
+    /// The same where all names of fields are the program's own. They stay as they are: a value that happens to be one of
+    /// them does not take a field away.
+    pub fn redact_values(&self, value: Value) -> Value {
+        self.redact_value(value, &|name| name)
+    }
+
+    fn redact_value(&self, value: Value, rename: &dyn Fn(String) -> String) -> Value {
         if self.is_empty() {
             return value;
         }
@@ -150,10 +160,12 @@ impl Redactor {
                 Cow::Borrowed(_) => Value::Number(number),
                 Cow::Owned(masked) => Value::String(masked),
             },
-            Value::Array(items) => items.into_iter().map(|item| self.redact_json(item)).collect(),
+            Value::Array(items) => {
+                items.into_iter().map(|item| self.redact_value(item, rename)).collect()
+            }
             Value::Object(fields) => {
                 let masked = |(name, value): (String, Value)| {
-                    (self.redact(&name).into_owned(), self.redact_json(value))
+                    (rename(name), self.redact_value(value, rename))
                 };
                 fields.into_iter().map(masked).collect()
             }

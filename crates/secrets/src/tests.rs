@@ -89,6 +89,37 @@ fn escapes_of_json_are_masked_whichever_are_used() {
     }
 }
 
+/// Writes a value as JSON in a text of JSON, so many times.
+fn nested(value: &str, depth: u32) -> String {
+    (0..depth).fold(value.to_owned(), |text, _| json!({ "k": text }).to_string())
+}
+
+#[test]
+fn backslashes_of_a_value_do_not_hide_it_in_nested_json() {
+    for key in [r"corp\bsmith-99", r"corp\\smith-99", r#"corp\\\"smith\\n\t-99"#, KEY] {
+        let redactor = redactor(&[key]);
+        for depth in 1..=3 {
+            let expected = nested("****", depth);
+            assert_masked(&redactor, &nested(key, depth), &expected);
+        }
+    }
+}
+
+#[test]
+fn long_sequences_of_a_terminal_do_not_hide_a_value() {
+    let redactor = redactor(&["key-of-demo"]);
+    let colours = "\x1b[1;3;4;38;2;255;255;255;48;2;100;100;100;58;2;100;100;100m";
+    let text: String = "key-of-demo".chars().map(|it| format!("{it}{colours}")).collect();
+    assert_masked(&redactor, &text, &format!("****{colours}"));
+}
+
+#[test]
+fn hexadecimal_digits_of_either_case_are_masked_also_in_one_text() {
+    let redactor = redactor(&["key-of-demo"]);
+    assert_masked(&redactor, "6B65792d6F662d64656D6f", "****");
+    assert_masked(&redactor, "6b65792D6F662d\n64656D6f.", "****.");
+}
+
 #[test]
 fn hexadecimal_line_breaks_and_colours_do_not_hide_a_value() {
     let redactor = redactor(&["key-of-demo"]);
@@ -143,6 +174,13 @@ fn json_is_masked_in_texts_names_and_numbers() {
     let value = json!({ "secret-1": ["a secret-1", 12_345_678, 123, true, null] });
     let masked = redactor(&["secret-1", "12345678"]).redact_json(value);
     assert_eq!(masked, json!({ "****": ["a ****", "****", 123, true, null] }));
+}
+
+#[test]
+fn names_of_fields_stay_where_they_are_the_programs_own() {
+    let value = json!({ "directory": ["directory", { "exit_code": 12_345_678 }] });
+    let masked = redactor(&["directory", "exit_code", "12345678"]).redact_values(value);
+    assert_eq!(masked, json!({ "directory": ["****", { "exit_code": "****" }] }));
 }
 
 #[test]
@@ -225,6 +263,7 @@ proptest! {
             given += stream.push(&[byte]).len();
         }
         let held = stream.finish().len();
-        prop_assert!(held <= 24 * 6 * 17, "{} of {}", held, held + given);
+        // Each digit in an escape of JSON in JSON in JSON, with the longest gap before it.
+        prop_assert!(held <= 24 * 13 * 17, "{} of {}", held, held + given);
     }
 }

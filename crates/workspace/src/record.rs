@@ -16,7 +16,7 @@ use crate::request::RunOutput;
 /// The file in the folder of a run.
 const FILE: &str = "record.json";
 
-/// What is written down of a run.
+/// What is written down of a run. It has no names of fields but these: they are not masked.
 #[derive(Debug, Serialize)]
 pub(crate) struct Record<'a> {
     /// Nothing for a command of no skill in particular.
@@ -72,7 +72,7 @@ impl Record<'_> {
     pub(crate) fn write(&self, folder: &Path, redactor: &Redactor) -> io::Result<()> {
         let beside = folder.join(".record");
         let mut file = create_private(&beside)?;
-        let record = redactor.redact_json(serde_json::to_value(self)?);
+        let record = redactor.redact_values(serde_json::to_value(self)?);
         file.write_all(&serde_json::to_vec_pretty(&record)?)?;
         file.sync_all()?;
         fs::rename(beside, folder.join(FILE))

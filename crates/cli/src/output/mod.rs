@@ -31,7 +31,7 @@ pub(crate) use ticker::Ticker;
 use crate::args::{self, Color};
 use crate::environment::Environment;
 use crate::failure::Failure;
-use crate::masking::{masked, masked_json};
+use crate::masking::{masked, masked_fields, masked_json};
 
 /// The width of text that goes to no terminal.
 const USUAL_WIDTH: usize = 100;
@@ -184,6 +184,15 @@ impl Output {
     /// Prints the answer as JSON, indented where a person reads it.
     pub(crate) fn json(&self, value: &impl Serialize) {
         match masked_json(value) {
+            Some(masked) => self.write_json(&masked),
+            None => self.write_json(value),
+        }
+    }
+
+    /// The same for an answer that has no names of fields but metier's own. A key that happens to be one of them is not
+    /// masked there.
+    pub(crate) fn json_fields(&self, value: &impl Serialize) {
+        match masked_fields(value) {
             Some(masked) => self.write_json(&masked),
             None => self.write_json(value),
         }

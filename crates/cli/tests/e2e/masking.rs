@@ -9,7 +9,7 @@ use std::path::Path;
 use metier_testkit::provider::{Provider, Said, Wire};
 use metier_testkit::server::{Reply, Server};
 use metier_testkit::{Outcome, Terminal, TestEnv};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::environment;
 
@@ -235,4 +235,22 @@ fn doctor_names_keys_that_are_too_short_to_be_masked() {
         "warning: values of fewer than 8 bytes are not masked: skills.entries.demo.env.PIN";
     let folded = outcome.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(folded.contains(warning), "{outcome}");
+}
+
+#[test]
+fn a_value_that_is_the_name_of_a_field_takes_no_field_of_a_run_away() {
+    let env = environment();
+    env.skill("project/skills", "demo", "Says. Use when asked to say.");
+    let config = "[skills.entries.demo.env]\nTARGET = 'directory'\nFIELD = 'exit_code'\n";
+    env.write("home/.metier/config.toml", config);
+    let words = ["exec", "demo", "--skills-dir", "skills", "--no-default-sources", "--json"];
+    let outcome = env.run(words.iter().chain(&["--", "echo $TARGET $FIELD"]));
+    let answer: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    assert_eq!((&answer["exit_code"], &answer["stdout"]), (&json!(0), &json!("**** ****\n")));
+    let mut places = Vec::new();
+    collect(&env.home().join(".metier"), &mut places);
+    let record = places.iter().find(|(name, _)| name.ends_with("/record.json")).expect("a record");
+    let record: Value = serde_json::from_slice(&record.1).expect("JSON");
+    assert!(record["directory"].is_string() && record["exit_code"] == 0, "{record}");
+    assert_eq!(record.get("****"), None);
 }

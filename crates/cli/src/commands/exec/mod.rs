@@ -82,7 +82,7 @@ pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure
     drop(listener);
     let output = result?;
     if arguments.json {
-        context.output.json(&Answer { session: &session, output: &output });
+        context.output.json_fields(&Answer { session: &session, output: &output });
     } else {
         // What there is to say does not depend on it.
         let workspace = runner.workspaces.workspace(&key).ok();

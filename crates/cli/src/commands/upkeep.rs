@@ -21,6 +21,8 @@ use crate::runs::block_on;
 /// Staged and fetched skills, and unfinished artifacts, that nobody used for so long are removed.
 const UNUSED_CONTENT: Duration = Duration::from_hours(30 * 24);
 const UNFINISHED: Duration = Duration::from_hours(1);
+/// What control groups are called among the offers of a system.
+const CONTROL_GROUPS: &str = "control groups";
 
 /// Removes what nobody needs any more.
 pub(super) fn gc(context: &Context, json: bool) -> Result<u8, Failure> {
@@ -182,8 +184,12 @@ fn page(report: &Report) -> String {
         let lacks = styled(style::WARN, report.not_promised.join(", "));
         text.push_str(&format!("{:<16}{lacks}\n", "not promised"));
     }
+    let is_measured = report.offers.iter().any(|it| it.name == CONTROL_GROUPS && it.found.is_err());
     for trial in &report.trials {
         let (color, word, detail) = match &trial.verdict {
+            Verdict::Kept if is_measured && trial.promise.contains("memory") => {
+                (style::GOOD, "kept", " (measured: more can be used for a moment)".to_owned())
+            }
             Verdict::Kept => (style::GOOD, "kept", String::new()),
             Verdict::Broken(what) => (style::BAD, "BROKEN", format!(": {}", plain(what))),
             Verdict::Untried(why) => (style::WARN, "not tried", format!(": {}", plain(why))),
@@ -213,7 +219,7 @@ fn remedy(offer: &str) -> Option<&'static str> {
              show whether this system forbids them; in a container, allow them there, or run metier outside of it"
         }
         "landlock" => "it comes with Linux 6.12, unless it is switched off when the system starts",
-        "control groups" => {
+        CONTROL_GROUPS => {
             "let a service manager give you one (systemd: `Delegate=yes`); limits of each process hold meanwhile"
         }
         _ => return None,
@@ -242,7 +248,7 @@ fn machine_readable(report: &Report) -> serde_json::Value {
 
 #[cfg(test)]
 mod tests {
-    use metier_sandbox::doctor::Offer;
+    use metier_sandbox::doctor::{Offer, Trial};
 
     use super::*;
 
@@ -255,6 +261,21 @@ mod tests {
         let report =
             Report { offers: offers.into(), level, not_promised: Vec::new(), trials: Vec::new() };
         hints(&report).join("\n")
+    }
+
+    #[test]
+    fn the_doctor_says_that_a_bound_on_memory_is_measured_without_a_control_group() {
+        let line = |found: Result<String, String>| {
+            let offers = vec![Offer { name: CONTROL_GROUPS, found }];
+            let promises = ["memory is bounded", "cannot connect"];
+            let trials = promises.map(|promise| Trial { promise, verdict: Verdict::Kept });
+            let level = Some(Level::Full);
+            page(&Report { offers, level, not_promised: Vec::new(), trials: trials.into() })
+        };
+        let measured = line(Err("no".into()));
+        assert!(measured.contains("memory is bounded (measured: "), "{measured}");
+        assert!(measured.ends_with("cannot connect\n"), "{measured}");
+        assert!(line(Ok("yes".into())).contains("memory is bounded\n"));
     }
 
     #[test]

@@ -100,10 +100,15 @@ const REFUSED_WITHOUT_NAMESPACES: &[(c_long, &str)] = &[
     (libc::SYS_shmget, "shmget"),
 ];
 
-/// Calls that make memory which no process need have mapped, so that only a control group can count it. Programs
+/// Calls that make memory which no process need have mapped, or keep it (`vmsplice`: in a pipe), so that only a control group can count it. Programs
 /// do without them where they are not known.
-const UNKNOWN_WITHOUT_GROUP: &[c_long] =
-    &[libc::SYS_memfd_create, libc::SYS_memfd_secret, libc::SYS_msgget, libc::SYS_shmget];
+const UNKNOWN_WITHOUT_GROUP: &[c_long] = &[
+    libc::SYS_memfd_create,
+    libc::SYS_memfd_secret,
+    libc::SYS_msgget,
+    libc::SYS_shmget,
+    libc::SYS_vmsplice,
+];
 
 /// Changes modes with flags; younger than some tables.
 pub(super) const FCHMODAT2: c_long = 452;

@@ -4,7 +4,7 @@
 //! each process, which counts pages that several of them have once for each. If that is more than the tree may use, it asks
 //! for shares instead, which takes longer: a page of two processes is half a page of each. Memory
 //! that is mapped by nobody does not count, so the filter keeps programs from making such
-//! (`memfd_create`, `shmget`). Files of the private temporary folders are memory as well.
+//! (`memfd_create`, `shmget`, `vmsplice`). Files of the private temporary folders are memory as well.
 
 use std::collections::HashSet;
 use std::fs;
@@ -24,6 +24,9 @@ const SHARE: u32 = 10;
 const MAX_INTERVAL: Duration = Duration::from_millis(200);
 /// Folders in memory that a program has of its own at level `full`.
 const TEMPORARY: [&str; 2] = ["/tmp", "/dev/shm"];
+/// What the kernel calls the tables about a process's memory, which can take more than that does. `VmPMD` is there on older
+/// kernels.
+const PAGE_TABLES: [&str; 2] = ["VmPTE:", "VmPMD:"];
 /// What the kernel calls files that are in memory and nowhere else.
 const MEMORY_FILE: &str = "/memfd:";
 
@@ -134,7 +137,9 @@ impl Files {
         let Ok(all) = fs::read_to_string(format!("/proc/{process}/smaps_rollup")) else {
             return resident(process);
         };
-        let all = sum(&all, &["Pss_Anon:", "Pss_Shmem:", "SwapPss:"]);
+        let tables = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        let all = sum(&all, &["Pss_Anon:", "Pss_Shmem:", "SwapPss:"])
+            .saturating_add(sum(&tables, &PAGE_TABLES));
         if self.devices.is_empty() && self.numbers.is_empty() {
             return all;
         }
@@ -182,7 +187,7 @@ impl<'a> Mapping<'a> {
 /// What a process has of memory that is not that of files on a disk, in bytes, with the tables about it.
 fn resident(process: i32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    sum(&status, &["RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:"])
+    sum(&status, &["RssAnon:", "RssShmem:", "VmSwap:"]).saturating_add(sum(&status, &PAGE_TABLES))
 }
 
 /// The sum of the numbers behind some words, in bytes; lines have them in kibibytes.

@@ -16,6 +16,8 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("memory_of_files_without_a_name_counts", files_without_a_name, ALL),
     ("memory_in_flight_counts", in_flight, CONFINED),
     ("memory_of_temporary_files_counts", temporary_files, FULL),
+    ("memory_of_page_tables_counts", page_tables, ALL),
+    ("memory_in_pipes_alone_cannot_be_made_of_mappings", spliced, CONFINED),
     ("memory_of_a_program_that_hides_counts", hidden, ALL),
     ("memory_that_is_shared_counts_once", shared_counts_once, ALL),
     ("memory_of_a_limit_that_is_measured_is_named", measured_is_named, ALL),
@@ -144,6 +146,41 @@ fn temporary_files(level: Level) -> Result<(), Failed> {
         );
         refused(&tried);
         assert!(tried.outcome.ended.limits.contains(&Limit::Memory), "{tried:?}");
+    }
+    Ok(())
+}
+
+/// Each page that is read takes a page of tables: the pages themselves are all the one of zeros.
+fn page_tables(level: Level) -> Result<(), Failed> {
+    let tried = take(
+        level,
+        "libc.mmap.restype = ctypes.c_void_p\n\
+         libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]\n\
+         libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]\n\
+         step, count = 2 << 20, much // 4096\n\
+         NORESERVE_PRIVATE_ANONYMOUS, NOHUGEPAGE = 0x4022, 15\n\
+         at = libc.mmap(None, step * count, mmap.PROT_READ, NORESERVE_PRIVATE_ANONYMOUS, -1, 0)\n\
+         if at is None or at + 1 == 1 << 64: raise OSError('no mapping')\n\
+         libc.madvise(at, step * count, NOHUGEPAGE)\n\
+         for page in range(count): ctypes.c_char.from_address(at + page * step).value",
+    );
+    refused(&tried);
+    Ok(())
+}
+
+/// A page of a mapping that was given to a pipe stays when the mapping is gone. A control group counts it.
+fn spliced(level: Level) -> Result<(), Failed> {
+    let tried = take(
+        level,
+        "text = ctypes.create_string_buffer(4096)\n\
+         class Vector(ctypes.Structure):\n\
+         \x20   _fields_ = [('base', ctypes.c_void_p), ('length', ctypes.c_size_t)]\n\
+         vector = Vector(ctypes.addressof(text), 4096)\n\
+         if libc.vmsplice(os.pipe()[1], ctypes.byref(vector), 1, 0) < 0: raise OSError('refused')",
+    );
+    if tried.outcome.not_promised.contains(&"an exact bound on memory") {
+        refused(&tried);
+        assert!(tried.error.contains("OSError: refused"), "{tried:?}");
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::copies::spare_copies;
 use crate::layout::{METADATA, Workspaces, make_private};
 use crate::manifest;
+use crate::own_file;
 
 /// The file of a workspace on which its users hold a lock.
 const IN_USE: &str = ".in-use";
@@ -163,7 +164,7 @@ impl Sweep {
     /// Goes on with a removal that was cut short, unless somebody is busy with it. It was told
     /// before, so it does not count again.
     fn finish(&self, folder: &Path) -> io::Result<bool> {
-        let lock = File::open(folder.join(IN_USE));
+        let lock = own_file::open_present(&folder.join(IN_USE));
         let is_left = match &lock {
             Ok(lock) => is_free(lock)?,
             // The last that goes, and the folder with it.
@@ -213,7 +214,7 @@ pub(crate) fn is_lock_of(lock: &File, folder: &Path) -> io::Result<bool> {
 }
 
 pub(crate) fn open_lock(folder: &Path) -> io::Result<File> {
-    File::options().create(true).append(true).open(folder.join(IN_USE))
+    own_file::open_mark(&folder.join(IN_USE))
 }
 
 /// The folders of workspaces of a user.
@@ -271,6 +272,12 @@ pub(crate) fn remove_tree(folder: &Path) -> io::Result<()> {
 
 /// The same until a moment; what is left then can be removed later.
 fn remove_tree_until(folder: &Path, until: Option<Instant>) -> io::Result<()> {
+    match fs::symlink_metadata(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        // What a program has put in the place of the folder.
+        Ok(found) if !found.is_dir() => return fs::remove_file(folder),
+        found => found.map(drop)?,
+    }
     let mut left = vec![folder.to_owned()];
     while let Some(next) = left.pop() {
         if is_over(until) {

@@ -40,11 +40,16 @@ pub(crate) fn place_copies(
 ) -> io::Result<Vec<String>> {
     let _lock = workspace.lock()?;
     let mut metadata = workspace.metadata()?;
+    let copies = workspace.copies()?;
     let mut warnings = Vec::new();
     for StagedTree { folder, digest, content, manifest, .. } in staged {
-        let target = workspace.root().join("skills").join(folder);
+        let target = copies.join(folder);
         let is_known = metadata.skills.get(folder) == Some(digest);
-        if !is_known || !is_folder(&target) {
+        let is_there = is_folder(&target);
+        if is_known && !is_there {
+            warnings.push(format!("the copy of the skill `{folder}` was gone and was restored"));
+        }
+        if !is_known || !is_there {
             remove_tree(&target)?;
             if !take_spare(workspace, content, &target)? {
                 copy_folder(content, &target)?;
@@ -247,10 +252,11 @@ impl Workspaces {
         if metadata.skills.is_empty() {
             return Ok(());
         }
+        let copies = workspace.copies()?;
         let spare = spare_copies(self.root());
         make_private(&spare)?;
         for (folder, digest) in std::mem::take(&mut metadata.skills) {
-            let copy = workspace.root().join("skills").join(&folder);
+            let copy = copies.join(&folder);
             let place = spare.join(format!("{digest}-{folder}"));
             // One is enough; this one goes with its workspace.
             if place.exists() {

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clean;
 use crate::encode::file_name;
+use crate::own_file;
 use crate::path::{Inside, SharedPlace};
 use crate::spans;
 
@@ -31,8 +32,10 @@ pub(crate) const HOMES: &str = ".homes";
 const PRIVATE: &str = ".private";
 /// Folders between all workspaces and that of a session: application, user, session.
 const LEVELS: usize = 3;
+/// The folder with copies of skills.
+const COPIES: &str = "skills";
 /// Folders of a workspace that are metier's own.
-const OWN: [&str; 2] = ["skills", "runs"];
+const OWN: [&str; 2] = [COPIES, "runs"];
 pub(crate) const METADATA: &str = "metadata.json";
 /// Whose change time is the end of the last run.
 const LAST_END: &str = ".last-end";
@@ -94,6 +97,14 @@ pub struct Metadata {
     pub pins: BTreeMap<String, u64>,
     /// Files that were uploaded, by digest and name, with their place.
     pub uploads: BTreeMap<String, String>,
+}
+
+impl Metadata {
+    /// Reads what is remembered of the workspace in a folder; what cannot be understood is forgotten.
+    fn read(root: &Path) -> io::Result<Self> {
+        let bytes = own_file::read(&root.join(METADATA), MAX_METADATA_BYTES)?.unwrap_or_default();
+        Ok(serde_json::from_slice(&bytes).unwrap_or_default())
+    }
 }
 
 impl Workspaces {
@@ -175,8 +186,7 @@ impl Workspaces {
         let found = clean::workspaces_in(&folder)?.into_iter();
         let found = found.filter_map(|it| Some((clean::used(&it)?, it)));
         let Some((_, newest)) = found.max() else { return Ok(None) };
-        let metadata = fs::read(newest.join(METADATA))?;
-        Ok(serde_json::from_slice::<Metadata>(&metadata).unwrap_or_default().key)
+        Ok(Metadata::read(&newest)?.key)
     }
 }
 
@@ -224,7 +234,7 @@ impl Workspace {
 
     /// Notes that it was used.
     fn touch(&self) -> io::Result<()> {
-        File::options().append(true).open(self.root.join(METADATA))?.set_modified(SystemTime::now())
+        own_file::touch(&self.root.join(METADATA))
     }
 
     /// Whose it is.
@@ -239,11 +249,7 @@ impl Workspace {
 
     /// What is remembered of it; what cannot be understood is forgotten.
     pub(crate) fn metadata(&self) -> io::Result<Metadata> {
-        let file = self.root.join(METADATA);
-        if fs::metadata(&file)?.len() > MAX_METADATA_BYTES {
-            return Ok(Metadata::default());
-        }
-        Ok(serde_json::from_slice(&fs::read(file)?).unwrap_or_default())
+        Metadata::read(&self.root)
     }
 
     /// Remembers; written beside and renamed.
@@ -256,8 +262,7 @@ impl Workspace {
 
     /// Notes the moment at which a run has ended, by the clock of files.
     pub(crate) fn note_end(&self) -> io::Result<()> {
-        let file = File::options().create(true).append(true).open(self.root.join(LAST_END))?;
-        file.set_modified(SystemTime::now())
+        own_file::open_mark(&self.root.join(LAST_END))?.set_modified(SystemTime::now())
     }
 
     /// When the last run ended, by the clock of files.
@@ -271,7 +276,7 @@ impl Workspace {
 
     /// A lock that one process has at a time, for as long as the file is kept.
     pub(crate) fn lock(&self) -> io::Result<File> {
-        let file = File::options().create(true).append(true).open(self.root.join(".lock"))?;
+        let file = own_file::open_mark(&self.root.join(".lock"))?;
         file.lock()?;
         Ok(file)
     }
@@ -310,6 +315,14 @@ impl Workspace {
             }
         }
         Ok(())
+    }
+
+    /// Returns the folder with copies of skills, which is made again if a program has made something else of it.
+    pub(crate) fn copies(&self) -> io::Result<PathBuf> {
+        self.mend(&[Inside::known(COPIES)])?;
+        let folder = self.root.join(COPIES);
+        make_private(&folder)?;
+        Ok(folder)
     }
 
     /// Makes a file, instead of a file or link that is there. A folder that is there stays.

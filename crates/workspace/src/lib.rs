@@ -74,6 +74,7 @@ mod manifest;
 mod manner;
 pub mod mime;
 mod order;
+mod own_file;
 mod ownership;
 pub mod path;
 mod plan;

@@ -41,6 +41,42 @@ pub(super) fn change_the_copy_that_runs(bench: &Bench) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Somebody removes the copy, or puts a link in its place or in that of all copies, as a program on the host can.
+pub(super) fn replace_the_copy(bench: &Bench) -> Result<(), Failed> {
+    bench.sh("true");
+    let copies = bench.workspace().join("skills");
+    let has_copy = copies.join("demo").is_dir();
+    let elsewhere = bench.path("elsewhere");
+    bench.write("elsewhere/demo/scripts/hello.sh", "echo evil\n");
+    let changes: [fn(&Path, &Path); 3] = [
+        |copies, _| move_away(&copies.join("demo")),
+        |copies, elsewhere| {
+            move_away(&copies.join("demo"));
+            symlink(elsewhere.join("demo"), copies.join("demo")).expect("a link");
+        },
+        |copies, elsewhere| {
+            move_away(copies);
+            symlink(elsewhere, copies).expect("a link");
+        },
+    ];
+    for (number, change) in changes.into_iter().enumerate().filter(|_| has_copy) {
+        change(&copies, &elsewhere);
+        let warnings = unharmed(bench, &number.to_string())?;
+        assert!(warnings.contains("was gone and was restored"), "{number}: {warnings}");
+        assert_eq!(fs::read_to_string(elsewhere.join("demo/scripts/hello.sh"))?, "echo evil\n");
+    }
+    Ok(())
+}
+
+fn move_away(folder: &Path) {
+    let _folder = fs::set_permissions(folder, Permissions::from_mode(0o755));
+    let name = format!(
+        "moved-{}",
+        fs::read_dir(folder.parent().expect("a parent")).into_iter().flatten().count()
+    );
+    fs::rename(folder, folder.with_file_name(name)).expect("a folder of ours");
+}
+
 /// Shell commands that add something to the skill which its programs would load.
 const ADDITIONS: &[&str] = &[
     "echo 'print(\"evil\")' > scripts/json.py",

@@ -282,6 +282,11 @@ const TABLE: &[Attack] = &[
         copies::add_to_the_copy_that_runs,
     ),
     Attack::new(
+        "replace_the_copy",
+        "removing the copy of the skill that runs, or putting a link in its place or in that of all copies",
+        copies::replace_the_copy,
+    ),
+    Attack::new(
         "change_staged_content",
         "changing what all copies of a skill are made of, and the manifest beside it",
         copies::change_staged_content,

@@ -106,6 +106,11 @@ impl Destinations<'_> {
         match &it.extent {
             Extent::File => any(&forms, |path| self.file(path)),
             Extent::Gone => any(&forms, |path| self.named(path)),
+            Extent::Beginning => any(&forms, |path| {
+                // The rest of the name may be anything, also behind a `/` at the end.
+                let beside = || self.named(&path.with_file_name("_"));
+                self.named(path).or_else(beside).or_else(|| self.named(&path.join("_")))
+            }),
             Extent::Folder => any(&forms, |path| self.folder(path)),
             Extent::Tree => any(&forms, |path| self.named(path).or_else(|| self.above(path))),
             Extent::LinkTarget => any(&forms, |path| {

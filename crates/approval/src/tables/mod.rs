@@ -7,6 +7,8 @@ mod filters;
 mod harmless;
 mod kinds;
 mod options;
+mod outputs;
+mod packers;
 mod scripts;
 mod uses;
 mod variables;

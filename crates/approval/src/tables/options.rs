@@ -17,6 +17,18 @@ pub(crate) struct Options {
     pub(crate) optional_words: &'static [&'static str],
     /// Whether a number is one: `-5`.
     pub(crate) has_numbers: bool,
+    /// How the program takes its options apart.
+    pub(crate) syntax: OptionSyntax,
+}
+
+/// The way in which a program takes its options apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OptionSyntax {
+    /// As `getopt_long` does: the rest of a word is the value of a letter, and `=` ends the name of an option.
+    Getopt,
+    /// By code of its own. Only what all such code reads alike is accepted: a letter with a value is a word of its own,
+    /// its value is the next word, and `=` is a sign like any other.
+    Own,
 }
 
 /// No options at all.
@@ -28,6 +40,7 @@ pub(crate) const NONE: Options = Options {
     valued_words: &[],
     optional_words: &[],
     has_numbers: false,
+    syntax: OptionSyntax::Getopt,
 };
 
 /// Whether options may stand behind operands.
@@ -108,8 +121,8 @@ impl Options {
             return Some(1);
         }
         let (name, value) = match word.split_once('=') {
-            Some((name, value)) => (name, Some(value)),
-            None => (word, None),
+            Some((name, value)) if self.syntax == OptionSyntax::Getopt => (name, Some(value)),
+            _ => (word, None),
         };
         let bare = name.trim_start_matches('-');
         if value.is_none() && (self.words.contains(&name) || self.optional_words.contains(&name)) {
@@ -148,6 +161,8 @@ impl Options {
             let (name, rest) = (&word[at..end], &word[end..]);
             if self.letters.contains(letter) {
                 given.options.push((name, None));
+            } else if self.syntax == OptionSyntax::Own && name != &word[1..] {
+                return None;
             } else if self.optional.contains(letter) {
                 given.options.push((name, Some(rest).filter(|rest| !rest.is_empty())));
                 return Some(1);

@@ -4,7 +4,9 @@
 //! arguments. What is made of a destination (links, folders, protected places) is decided in `judge::destination`.
 
 use super::kinds;
-use super::options::{Given, NONE, Options, Order};
+use super::options::{Given, NONE, OptionSyntax, Options, Order};
+use super::outputs::OUTPUTS;
+use super::packers::PACKERS;
 use crate::facts::Executable;
 
 /// What a program with its arguments writes.
@@ -34,8 +36,10 @@ pub(crate) enum Extent {
     File,
     /// A folder that is made or removed.
     Folder,
-    /// A file that is removed.
+    /// A file that is removed, or a file or folder whose rights or owner change.
     Gone,
+    /// Files whose names begin so and go on in a way that the arguments do not say.
+    Beginning,
     /// A file of this name in it if it is a folder, else it.
     Into {
         /// The name of the source.
@@ -63,10 +67,21 @@ pub(crate) enum Source {
 }
 
 /// A program that writes.
-struct Writer {
-    names: &'static [&'static str],
-    options: Options,
-    write: fn(&Given<'_>) -> Option<Vec<Destination>>,
+pub(super) struct Writer {
+    pub(super) names: &'static [&'static str],
+    pub(super) options: Options,
+    pub(super) write: fn(&Given<'_>) -> Option<Vec<Destination>>,
+}
+
+impl Writes {
+    /// Whether each file that is written is known by its name.
+    pub(super) fn is_told(&self) -> bool {
+        match self {
+            Self::Unknown => true,
+            Self::Untold => false,
+            Self::To(written) => written.iter().all(|it| it.extent != Extent::Beginning),
+        }
+    }
 }
 
 const COPY: Options = Options {
@@ -130,30 +145,6 @@ const FOLDER: Options = Options {
     valued_words: &["--mode"],
     ..NONE
 };
-/// Not `-N`, which takes a name from the file, `-r`, `-S` and `-o`.
-const COMPRESS: Options = Options {
-    letters: "cdfklqtvz",
-    words: &[
-        "--best",
-        "--compress",
-        "--decompress",
-        "--fast",
-        "--force",
-        "--keep",
-        "--list",
-        "--quiet",
-        "--stdout",
-        "--test",
-        "--to-stdout",
-        "--uncompress",
-        "--verbose",
-    ],
-    has_numbers: true,
-    ..NONE
-};
-/// Not what unpacks: the names are in the archive.
-const UNZIP: Options = Options { letters: "lqtvzpcZ1", ..NONE };
-
 const WRITERS: &[Writer] = &[
     Writer {
         names: &["tee", "gtee", "sponge"],
@@ -192,40 +183,14 @@ const WRITERS: &[Writer] = &[
         options: Options { valued: "m", valued_words: &["--mode"], ..NONE },
         write: each_file,
     },
-    Writer {
-        names: &[
-            "gzip",
-            "gunzip",
-            "bzip2",
-            "bunzip2",
-            "xz",
-            "unxz",
-            "lzma",
-            "unlzma",
-            "compress",
-            "uncompress",
-        ],
-        options: COMPRESS,
-        write: compress,
-    },
     Writer { names: &["dd", "gdd"], options: NONE, write: convert },
-    Writer { names: &["unzip"], options: UNZIP, write: unpack },
-    Writer {
-        names: &["zip"],
-        options: Options { letters: "jqruvXy", has_numbers: true, ..NONE },
-        write: pack,
-    },
-    Writer {
-        names: &["split", "gsplit"],
-        options: super::uses::SPLIT,
-        write: |given| (given.operands.len() <= 1).then(|| vec![file("xaa")]),
-    },
     Writer {
         names: &["xxd"],
         options: Options {
-            letters: "abdeEiprsuv",
-            valued: "cglno",
+            letters: "abCdeEipruv",
+            valued: "cglnos",
             words: &["-ps", "-plain", "-revert"],
+            syntax: OptionSyntax::Own,
             ..NONE
         },
         write: |given| Some(given.operands.iter().skip(1).map(|path| file(path)).collect()),
@@ -240,7 +205,11 @@ pub(crate) fn writes(words: &[String], program: &Executable) -> Writes {
         let lower = name.to_ascii_lowercase();
         let forms = kinds::forms(&lower);
         known = known.or_else(|| {
-            WRITERS.iter().find(|writer| forms.iter().any(|form| writer.names.contains(form)))
+            WRITERS
+                .iter()
+                .chain(PACKERS)
+                .chain(OUTPUTS)
+                .find(|writer| forms.iter().any(|form| writer.names.contains(form)))
         });
     }
     let Some(writer) = known else { return Writes::Unknown };
@@ -251,20 +220,20 @@ pub(crate) fn writes(words: &[String], program: &Executable) -> Writes {
     given.and_then(|given| (writer.write)(&given)).map_or(Writes::Untold, Writes::To)
 }
 
-fn file(path: &str) -> Destination {
+pub(super) fn file(path: &str) -> Destination {
     Destination { path: path.to_owned(), extent: Extent::File }
 }
 
-fn each(given: &Given<'_>, extent: &Extent) -> Vec<Destination> {
+pub(super) fn each(given: &Given<'_>, extent: &Extent) -> Vec<Destination> {
     let to = |path: &&str| Destination { path: (*path).to_owned(), extent: extent.clone() };
     given.operands.iter().map(to).collect()
 }
 
-fn each_file(given: &Given<'_>) -> Option<Vec<Destination>> {
+pub(super) fn each_file(given: &Given<'_>) -> Option<Vec<Destination>> {
     Some(each(given, &Extent::File))
 }
 
-fn has(given: &Given<'_>, names: &[&str]) -> bool {
+pub(super) fn has(given: &Given<'_>, names: &[&str]) -> bool {
     given.options.iter().any(|(name, _)| names.contains(name))
 }
 
@@ -353,19 +322,6 @@ fn install(given: &Given<'_>) -> Option<Vec<Destination>> {
     placed(&sources, target, Source::File)
 }
 
-/// Files are replaced by ones with another ending.
-fn compress(given: &Given<'_>) -> Option<Vec<Destination>> {
-    if has(given, &["c", "l", "t", "list", "stdout", "test", "to-stdout"]) {
-        return Some(Vec::new());
-    }
-    let both = given.operands.iter().flat_map(|path| {
-        // Endings are `.gz`, and for some programs `-gz` and `_z`.
-        let stem = path.rfind(['.', '-', '_']).filter(|end| !path[*end..].contains('/'));
-        [Some(file(path)), stem.map(|end| file(&path[..end]))]
-    });
-    Some(both.flatten().collect())
-}
-
 fn convert(given: &Given<'_>) -> Option<Vec<Destination>> {
     let mut written = Vec::new();
     for operand in &given.operands {
@@ -380,14 +336,4 @@ fn convert(given: &Given<'_>) -> Option<Vec<Destination>> {
         }
     }
     Some(written)
-}
-
-/// Only what looks into an archive or prints what is in it.
-fn unpack(given: &Given<'_>) -> Option<Vec<Destination>> {
-    has(given, &["l", "t", "v", "z", "p", "c", "Z"]).then(Vec::new)
-}
-
-fn pack(given: &Given<'_>) -> Option<Vec<Destination>> {
-    let archive = given.operands.first()?;
-    Some(vec![file(archive), file(&format!("{archive}.zip"))])
 }

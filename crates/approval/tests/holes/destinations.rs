@@ -8,8 +8,38 @@ use crate::machine::{Machine, START, decide, policy, render};
 
 /// Programs that write, each allowed without a word about arguments, and one with any arguments.
 const WRITERS: &[&str] = &[
-    "tee", "cp", "mv", "ln", "dd", "truncate", "unzip", "install", "rsync", "touch", "mkdir", "rm",
-    "gunzip", "gzip", "zip", "split", "xxd", "date", "echo", "cat", "env", "timeout",
+    "tee",
+    "cp",
+    "mv",
+    "ln",
+    "dd",
+    "truncate",
+    "unzip",
+    "install",
+    "rsync",
+    "touch",
+    "mkdir",
+    "rm",
+    "gunzip",
+    "gzip",
+    "zip",
+    "split",
+    "xxd",
+    "date",
+    "echo",
+    "cat",
+    "env",
+    "timeout",
+    "csplit",
+    "pandoc",
+    "pdftotext",
+    "pdftoppm",
+    "pdfunite",
+    "ffmpeg",
+    "zstd",
+    "chmod",
+    "chown",
+    "mktemp",
 ];
 
 fn machine() -> Machine {
@@ -23,7 +53,9 @@ fn machine() -> Machine {
     }
     machine.folders.insert("/proj/dots".into(), "/home/me".into());
     machine.folders.insert("/proj/inner".into(), "/proj/.git".into());
-    machine.files.insert("/proj/l".into(), "/home/me/.bashrc".into());
+    for link in ["l", "l.html", "l.txt", "l.pdf", "l.png", "l.mp4", "l.zst"] {
+        machine.files.insert(format!("/proj/{link}").into(), "/home/me/.bashrc".into());
+    }
     machine
 }
 
@@ -79,6 +111,14 @@ fn inner_files_of_repositories_are_not_written_in_any_folder() {
             "gunzip config.gz",
             "gunzip config-gz",
             "xxd -r a HEAD",
+            "xxd -r -s 5 a HEAD",
+            "chmod +x hooks/pre-commit",
+            "chmod -x .git/index",
+            "chown -R me .git",
+            "mktemp hooks/XXXXXX",
+            "mktemp -p .git",
+            "split a .git/",
+            "csplit -f hooks/a b 4",
             "cp -r sub hooks/sub",
             "timeout 5 cp a HEAD",
         ],
@@ -105,6 +145,22 @@ fn hidden_places_of_the_home_directory_are_not_written() {
             "cp a ../home/me/./.bashrc",
             "cp a /HOME/ME/.bashrc",
             "install a /home/me/.x",
+            "pandoc a.md -o l.html",
+            "pandoc a.md --output=dots/.a.html",
+            "pdftotext a.pdf l.txt",
+            "pdftotext l.pdf",
+            "pdftoppm -png -singlefile a.pdf l",
+            "pdfunite a.pdf b.pdf l.pdf",
+            "ffmpeg -y -i a.mp4 l.mp4",
+            "zstd -f l",
+            "zstd -f -d l.zst",
+            "chmod 777 /home/me/.ssh",
+            "chmod -r l",
+            "chown --reference=a me dots/.ssh",
+            "mktemp -d /home/me/.config/XXXXXX",
+            "mktemp --tmpdir=/home/me/.config",
+            "split a /home/me/.config/x",
+            "csplit --prefix=/home/me/.config/x a 4",
         ],
         "home directory",
     );
@@ -145,6 +201,14 @@ fn state_and_settings_are_refused_and_nobody_is_asked() {
         "ln -s / x",
         "rm -rf /home/me",
         "rm -r /home",
+        "zstd -f /home/me/.metier/config.toml",
+        "chmod 644 /home/me/.metier/config.toml",
+        "chmod -R 777 /home/me",
+        "chown --recursive me /home",
+        "mktemp -p /home/me/.metier a.XXXXXX",
+        "split -b 1 a /home/me/.metier/config",
+        "csplit -f /home/me/.metier/config a 4",
+        "pandoc a.md -o dots/.metier/a.html",
     ] {
         let verdict = verdict(command);
         assert!(

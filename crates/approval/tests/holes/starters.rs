@@ -29,7 +29,6 @@ fn a_bare_name_covers_no_option_that_starts_a_program() {
         "sdiff -s a b",
         "ip addr show dev eth0",
         "journalctl --no-pager -u x -n 5",
-        "convert a.png -resize 50% b.jpg",
         "xmllint --noout a",
         "diff -u a b",
     ]);
@@ -118,11 +117,85 @@ fn a_bare_name_covers_no_file_that_is_overwritten_elsewhere() {
         "shuf -n 1 a",
         "iconv -f latin1 -t utf8 a",
         "xxd -c 8 a",
-        "split -l 5 a",
         "tree -L 2 sub",
         "date -u +%F",
         "date",
     ]);
+}
+
+#[test]
+fn a_program_with_a_parser_of_its_own_is_read_as_it_reads() {
+    assert_not_covered(&[
+        "tree -iN -Po '*' /home/me/.bashrc a",
+        "tree -La 2 b",
+        "tree -Lo a",
+        "xxd -ac 5 b",
+        "xxd -bl 5 b",
+        "ffmpeg -i=a b.mp4",
+        "unzip -l -P a b",
+        "xmllint --xpath=a b",
+    ]);
+    assert_covered(&["tree -aC -L 2 -I target src", "xxd -l 64 -c 8 a"]);
+}
+
+#[test]
+fn no_mode_that_writes_hides_behind_one_that_looks() {
+    assert_not_covered(&[
+        "bunzip2 -t -d a.bz2",
+        "gunzip -t -d a.gz",
+        "unxz -l -d a.xz",
+        "bzip2 -t -z a",
+        "xz -t -z a",
+        "xz --test -z a",
+        "xz -lz a",
+        "zstd -t -z a",
+    ]);
+    assert_covered(&[
+        "bunzip2 -t a.bz2",
+        "xz -t a.xz",
+        "xz -k a",
+        "zstd -19 -k a",
+        "zstd -dc a.zst",
+    ]);
+}
+
+#[test]
+fn files_whose_names_no_argument_says_are_not_covered_by_a_name() {
+    assert_not_covered(&[
+        "csplit -s -b '/../../a%.0d' b 4",
+        "csplit b 4",
+        "split b",
+        "split -d -l 5 b",
+        "pdftoppm -png b.pdf c",
+        "pdfimages -png b.pdf c",
+    ]);
+    assert_covered(&[
+        "pdfimages -list a.pdf",
+        "chmod +x a",
+        "chmod -x a",
+        "chmod -R u+w,go-w sub",
+        "chown -R me:me sub",
+        "mktemp",
+        "mktemp -d",
+        "mktemp -t a.XXXXXX",
+        "mktemp a.XXXXXX",
+    ]);
+}
+
+#[test]
+fn a_database_is_asked_and_takes_no_commands() {
+    assert_not_covered(&[
+        "sqlite3 -safe -readonly :memory: '.trace a' 'select 1'",
+        "sqlite3 -safe -readonly :memory: 'select 1' '.trace a'",
+        "sqlite3 -safe -readonly a ' .testcase b'",
+        "sqlite3 -safe -readonly a 'select 1;\n .trace b'",
+        "sqlite3 -safe -readonly a \"vacuum into 'b'\"",
+        "sqlite3 -safe -readonly a \"ATTACH 'b' as c\"",
+        "sqlite3 -safe -readonly a",
+        "sqlite3 -safe -readonly",
+        "sqlite3 -safe",
+    ]);
+    assert_covered(&["sqlite3 -readonly -safe -csv a.db 'select 1;\nselect .5' 'select 2'"]);
 }
 
 #[test]

@@ -257,7 +257,7 @@ fn options_of_others_that_run_load_or_overwrite_are_not_covered() {
     install -s --strip-program=x a b
       ask: `install -s --strip-program=x a b` is not covered by the entry `install`: with other options it runs programs; it needs an entry with `--args`
     split --filter=x a
-      ask: `split --filter=x a` is not covered by the entry `split`: with `--filter` it runs programs, and with a second operand it overwrites files anywhere; it needs an entry with `--args`
+      ask: `split --filter=x a` is not covered by the entry `split`: it overwrites files, whose names its arguments do not say; with `--filter` it runs programs; it needs an entry with `--args`
     docker run x
       ask: `docker run x` is not covered by the entry `docker`: it can run programs with everything that this machine has; it needs an entry with `--args`
     kubectl exec x

@@ -90,8 +90,8 @@ pub(super) const USES: &[Uses] = &[
     },
     Uses {
         names: &["split", "gsplit"],
-        because: "with `--filter` it runs programs, and with a second operand it overwrites files anywhere",
-        shapes: &[of(&[], SPLIT, Operands::AtMost(1))],
+        because: "it overwrites files, whose names its arguments do not say; with `--filter` it runs programs",
+        shapes: &[],
     },
     Uses {
         names: &["install", "ginstall"],

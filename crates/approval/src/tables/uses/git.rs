@@ -105,15 +105,16 @@ const SHOWING: Options = Options {
         "--relative",
     ],
     has_numbers: true,
+    ..NONE
 };
+/// Not `-v`, which shows changes by the text conversions of the repository.
 const STATUS: Options = Options {
-    letters: "sbvz",
+    letters: "sbz",
     optional: "u",
     words: &[
         "--short",
         "--branch",
         "--long",
-        "--verbose",
         "--show-stash",
         "--ahead-behind",
         "--no-ahead-behind",

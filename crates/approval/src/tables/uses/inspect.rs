@@ -1,7 +1,7 @@
 //! Programs that show what files, archives and this machine hold, and can do more than that.
 
-use super::{Checked, Operands, Shape, Uses};
-use crate::tables::options::{NONE, Options, Order};
+use super::{Checked, Operands, Shape, Uses, sqlite};
+use crate::tables::options::{NONE, OptionSyntax, Options, Order};
 
 const fn of(options: Options, operands: Operands) -> Shape {
     Shape { first: &[], options, operands, is_for_folder: false }
@@ -197,8 +197,8 @@ const DMESG: Options = Options {
     valued_words: &["--level", "--facility", "--since", "--until"],
     ..NONE
 };
-/// Looking into an archive. Not `-T`, which sets its date.
-const UNZIP_LIST: Options = Options { letters: "qCvaL", valued: "P", ..NONE };
+/// Looking into an archive. Not `-T`, which sets its date, nor `-P`, behind whose value it goes on reading letters.
+const UNZIP_LIST: Options = Options { letters: "qCvaL", syntax: OptionSyntax::Own, ..NONE };
 /// Packing, to standard output or beside the file. Not `-d`, which can make a file of any name.
 const PACK: Options = Options {
     letters: "cfklnqrtvze",
@@ -206,8 +206,10 @@ const PACK: Options = Options {
     has_numbers: true,
     ..NONE
 };
-/// Unpacking to standard output, listing and testing: nothing is written.
+/// Unpacking to standard output: nothing is written.
 const UNPACK: Options = Options { letters: "dfknqv", has_numbers: true, ..NONE };
+/// Listing and testing. Not `-d`: of several modes the last counts.
+const TEST: Options = Options { letters: "fknqv", has_numbers: true, ..NONE };
 /// YAML. Not `-i`, which overwrites, `-s`, which splits into files, and `-f`. Two programs have the name.
 const YQ: Options = Options {
     letters: "rycnMCPjeN",
@@ -216,25 +218,6 @@ const YQ: Options = Options {
     valued_words: &["--output-format", "--input-format", "--width"],
     ..NONE
 };
-/// Questions to a database in its safe mode, which knows no command of the shell and no other file.
-const SQLITE: Options = Options {
-    words: &[
-        "-json",
-        "-csv",
-        "-header",
-        "-noheader",
-        "-column",
-        "-line",
-        "-list",
-        "-markdown",
-        "-table",
-        "-box",
-        "-batch",
-        "-bail",
-    ],
-    ..NONE
-};
-
 /// Whether a program of binutils is given nothing but these options. It takes every word that begins with `@`, also
 /// the value of an option, for a file of further options.
 fn is_without_lists(options: &Options, arguments: &[String]) -> bool {
@@ -293,6 +276,11 @@ pub(super) const CHECKED: &[Checked] = &[
         names: &["strings"],
         because: BINUTILS,
         is_harmless: |arguments| is_without_lists(&STRINGS, arguments),
+    },
+    Checked {
+        names: &["sqlite3"],
+        because: "unless it begins with `-safe -readonly` and is given a database and SQL, it can run programs and write files",
+        is_harmless: sqlite::is_harmless,
     },
 ];
 
@@ -359,21 +347,13 @@ pub(super) const USES: &[Uses] = &[
         because: PACKERS,
         shapes: &[
             after(&["-c"], UNPACK, Operands::Any),
-            after(&["-t"], UNPACK, Operands::Any),
-            after(&["-l"], UNPACK, Operands::Any),
+            after(&["-t"], TEST, Operands::Any),
+            after(&["-l"], TEST, Operands::Any),
         ],
     },
     Uses {
         names: &["yq"],
         because: "with other options it overwrites files",
         shapes: &[of(YQ, Operands::Any)],
-    },
-    Uses {
-        names: &["sqlite3"],
-        because: "unless it begins with `-safe -readonly` it can run programs and write files",
-        shapes: &[
-            after(&["-safe", "-readonly"], SQLITE, Operands::Like(is_no_option)),
-            after(&["-readonly", "-safe"], SQLITE, Operands::Like(is_no_option)),
-        ],
     },
 ];

@@ -1,11 +1,11 @@
 //! Programs for documents, pictures, sound and film: reading them, and writing new ones beside.
 //!
 //! What these write is a file of the folder of the command or below that is not hidden, and of a kind that no program
-//! takes orders from.
+//! takes orders from. Where it is, and where links lead, is looked at as for all that is written (`tables::outputs`).
 
 use super::inspect::is_plain_relative;
 use super::{Checked, Operands, Shape, Uses};
-use crate::tables::options::{NONE, Options, Order};
+use crate::tables::options::{NONE, OptionSyntax, Options, Order};
 
 const fn of(options: Options, operands: Operands) -> Shape {
     Shape { first: &[], options, operands, is_for_folder: false }
@@ -68,7 +68,8 @@ const PDF_VALUED: &[&str] = &[
     "-fixed",
 ];
 /// Reading a document. What it makes of it goes to standard output, or to a file of the folder.
-const PDF: Options = Options { words: PDF_WORDS, valued_words: PDF_VALUED, ..NONE };
+pub(in crate::tables) const PDF: Options =
+    Options { words: PDF_WORDS, valued_words: PDF_VALUED, syntax: OptionSyntax::Own, ..NONE };
 /// Looking at a recording.
 const FFPROBE: Options = Options {
     words: &[
@@ -89,10 +90,11 @@ const FFPROBE: Options = Options {
         "-print_format",
         "-i",
     ],
+    syntax: OptionSyntax::Own,
     ..NONE
 };
 /// Converting a recording. No filter that loads code, no other protocol, no list of files.
-const FFMPEG: Options = Options {
+pub(in crate::tables) const FFMPEG: Options = Options {
     words: &["-y", "-n", "-hide_banner", "-nostdin", "-vn", "-an", "-sn", "-nostats", "-shortest"],
     valued_words: &[
         "-i",
@@ -126,9 +128,10 @@ const FFMPEG: Options = Options {
         "-vf",
         "-af",
     ],
+    syntax: OptionSyntax::Own,
     ..NONE
 };
-const PANDOC: Options = Options {
+pub(in crate::tables) const PANDOC: Options = Options {
     letters: "sN",
     valued: "ftrwo",
     words: &["--standalone", "--toc", "--table-of-contents", "--number-sections"],
@@ -203,7 +206,7 @@ fn is_harmless_pandoc(arguments: &[String]) -> bool {
     let Ok(given) = PANDOC.read(arguments, Order::Mixed) else { return false };
     let is_format = |value: &str| {
         value.chars().all(|sign| sign.is_ascii_alphanumeric() || "+-_".contains(sign))
-            && value != "pdf"
+            && !matches!(value, "pdf" | "chunkedhtml")
     };
     let are_values_plain = given.options.iter().all(|(name, value)| match (*name, value) {
         ("o" | "output", Some(output)) => is_new_file(output, DOCUMENTS),

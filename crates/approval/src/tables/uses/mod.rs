@@ -14,6 +14,7 @@ mod media;
 mod network;
 mod others;
 mod projects;
+mod sqlite;
 mod system;
 
 use std::collections::HashMap;
@@ -23,11 +24,12 @@ use std::sync::LazyLock;
 use super::kinds::{self, Kind};
 use super::options::{Options, Order};
 use super::wrappers::inner_of;
-use super::writers::{Writes, writes};
+use super::writers::writes;
 use super::{harmless, scripts};
 use crate::facts::Executable;
 
 pub(super) use files::{INSTALL, SORT, SPLIT};
+pub(super) use media::{FFMPEG, PANDOC, PDF};
 
 /// What is known about a program.
 pub(super) struct Uses {
@@ -107,37 +109,6 @@ const CHECKED: &[Checked] = &[
         names: &["tar", "gtar", "bsdtar", "star"],
         because: "unless it only lists, it can run programs and overwrite files",
         is_harmless: files::is_harmless_tar,
-    },
-    Checked {
-        names: &[
-            "convert",
-            "convert-im",
-            "identify-im",
-            "mogrify-im",
-            "composite-im",
-            "montage-im",
-            "compare-im",
-            "display-im",
-            "import-im",
-            "animate-im",
-            "stream-im",
-            "magick",
-            "identify",
-            "mogrify",
-            "composite",
-            "montage",
-            "compare",
-            "display",
-            "import",
-            "animate",
-            "stream",
-            "sox",
-            "soxi",
-            "play",
-            "rec",
-        ],
-        because: "some names of files make it run programs, load code or read scripts",
-        is_harmless: others::are_plain_files,
     },
 ];
 
@@ -220,7 +191,7 @@ pub(crate) fn uncovered(
     }
     let unknown = (kind.is_ordinary() && !is_described).then_some(Because::Unknown);
     let untold = Because::Use("where it writes cannot be told from its arguments");
-    unknown.or_else(|| (writes(words, program) == Writes::Untold).then_some(untold))
+    unknown.or_else(|| (!writes(words, program).is_told()).then_some(untold))
 }
 
 /// What a program can do beyond the uses that are known to be harmless; none if all of its uses are.

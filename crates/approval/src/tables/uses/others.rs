@@ -1,7 +1,7 @@
 //! Programs that few think of as starting others or writing where nobody would look.
 
 use super::{Operands, Shape, Uses};
-use crate::tables::options::{NONE, Options};
+use crate::tables::options::{NONE, OptionSyntax, Options};
 
 const fn of(options: Options, operands: Operands) -> Shape {
     Shape { first: &[], options, operands, is_for_folder: false }
@@ -19,32 +19,25 @@ const ICONV: Options = Options {
     ..NONE
 };
 /// Showing bytes. Not `-r`.
-const XXD: Options = Options { letters: "abCeEipu", valued: "cglnos", ..NONE };
+const XXD: Options =
+    Options { letters: "abCeEipu", valued: "cglnos", syntax: OptionSyntax::Own, ..NONE };
 const TREE: Options = Options {
     letters: "adfilxphDFrtcUsugnCAJXvNQ",
     valued: "LPI",
     words: &["--noreport", "--dirsfirst", "--gitignore", "--prune"],
+    syntax: OptionSyntax::Own,
     ..NONE
 };
-const CSPLIT: Options = Options { letters: "ksz", valued: "bn", ..NONE };
 const XMLLINT: Options = Options {
     words: &["--noout", "--format", "--nonet", "--html", "--recover"],
     valued_words: &["--xpath"],
+    syntax: OptionSyntax::Own,
     ..NONE
 };
 
 /// For a program that may not end its options at two dashes.
 fn is_no_option(word: &str) -> bool {
     !word.starts_with('-')
-}
-
-/// Whether words name files and nothing that is run, loaded or read as words.
-pub(super) fn are_plain_files(arguments: &[String]) -> bool {
-    !arguments.iter().any(|word| {
-        word.contains(['|', ':'])
-            || word.starts_with('@')
-            || matches!(word.as_str(), "-process" | "-script" | "--effects-file")
-    })
 }
 
 pub(super) const USES: &[Uses] = &[
@@ -75,13 +68,44 @@ pub(super) const USES: &[Uses] = &[
     },
     Uses {
         names: &["csplit", "gcsplit"],
-        because: "with other options it overwrites files anywhere",
-        shapes: &[of(CSPLIT, Operands::Any)],
+        because: "it overwrites files, whose names its arguments do not say",
+        shapes: &[],
     },
     Uses {
         names: &["xmllint"],
         because: "with other options it takes commands and overwrites files",
         shapes: &[of(XMLLINT, Operands::Like(is_no_option))],
+    },
+    Uses {
+        names: &[
+            "convert",
+            "convert-im",
+            "identify-im",
+            "mogrify-im",
+            "composite-im",
+            "montage-im",
+            "compare-im",
+            "display-im",
+            "import-im",
+            "animate-im",
+            "stream-im",
+            "magick",
+            "identify",
+            "mogrify",
+            "composite",
+            "montage",
+            "compare",
+            "display",
+            "import",
+            "animate",
+            "stream",
+            "sox",
+            "soxi",
+            "play",
+            "rec",
+        ],
+        because: "names, options and contents of files make it run programs, load code and overwrite files",
+        shapes: &[],
     },
     Uses {
         names: &[

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalog::HeaderTokens;
 use crate::diagnostic::Code;
 use crate::discover::walk::Candidate;
-use crate::files::{Identity, boundary_before, open_without_waiting};
+use crate::files::{Digest, Identity, boundary_before, open_without_waiting};
 use crate::header::{self, Frame, FrameError, Manifest, ReadOptions, WithoutHeader};
 use crate::problem::Problem;
 use crate::text::LineIndex;
@@ -18,10 +18,22 @@ pub(crate) const MAX_SKILL_FILE_BYTES: u64 = 1 << 20;
 /// How much is read at first; nearly every header ends before it.
 const FIRST_READ_BYTES: usize = 8 << 10;
 
+/// How much of a `SKILL.md` is read for its header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HeaderReading {
+    /// The beginning, up to the end of the header.
+    Beginning,
+    /// The whole file, with its digest: whether the header is trusted depends on it.
+    Digested,
+}
+
 /// What a header said when it was read.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Record {
     pub(crate) identity: Identity,
+    /// The digest of the file whose bytes the header was parsed from, if it was asked for. What the state of the file
+    /// says is not enough: a write through a shared mapping may leave the state as it was.
+    pub(crate) digest: Option<Digest>,
     pub(crate) manifest: Option<Box<Manifest>>,
     pub(crate) problems: Vec<Problem>,
     pub(crate) tokens: HeaderTokens,
@@ -32,20 +44,29 @@ impl Record {
     ///
     /// The record carries the state in which the file was found. If it was replaced since, the
     /// next scan sees another state and reads it again.
-    pub(crate) fn read(candidate: &Candidate, buffer: &mut Vec<u8>) -> Result<Self, Problem> {
+    pub(crate) fn read(
+        candidate: &Candidate,
+        reading: HeaderReading,
+        buffer: &mut Vec<u8>,
+    ) -> Result<Self, Problem> {
         let Candidate { file, identity } = candidate;
         if identity.size() > MAX_SKILL_FILE_BYTES {
             let message = format!("the file has {} bytes and was not read", identity.size());
             return Err(Problem::new(Code::FileTooLarge, file, message)
                 .help("move details into other files of the skill"));
         }
-        let header = open_without_waiting(file)
-            .and_then(|opened| read_header(opened, identity.size(), buffer))
-            .map_err(|error| {
+        let (header, digest) =
+            read_part(file, identity.size(), reading, buffer).map_err(|error| {
                 let message = format!("`SKILL.md` cannot be read: {error}");
                 Problem::new(Code::NotAFile, file, message)
             })?;
-        Ok(Self::of_bytes(header, file, *identity))
+        Ok(Self { digest, ..Self::of_bytes(header, file, *identity) })
+    }
+
+    /// Returns whether this is what a reading of a file in a state would give.
+    pub(crate) fn is_current(&self, identity: &Identity, reading: HeaderReading) -> bool {
+        let is_digested = self.digest.is_some() || reading == HeaderReading::Beginning;
+        self.identity == *identity && is_digested
     }
 
     /// Makes the record of a header that was read.
@@ -54,8 +75,26 @@ impl Record {
         let name = folder.and_then(|name| name.to_str());
         let (manifest, problems) = judge(bytes, file, name);
         let tokens = manifest.as_ref().map(HeaderTokens::of).unwrap_or_default();
-        Self { identity, manifest: manifest.map(Box::new), problems, tokens }
+        Self { identity, digest: None, manifest: manifest.map(Box::new), problems, tokens }
     }
+}
+
+/// Reads the header of a file of a size, and the digest of the file if that is asked for.
+fn read_part<'a>(
+    file: &Path,
+    size: u64,
+    reading: HeaderReading,
+    buffer: &'a mut Vec<u8>,
+) -> io::Result<(&'a [u8], Option<Digest>)> {
+    let opened = open_without_waiting(file)?;
+    if reading == HeaderReading::Beginning {
+        return Ok((read_header(opened, size, buffer)?, None));
+    }
+    let mut whole = Vec::new();
+    // One byte more than the largest: a file that has grown past that has a digest that nobody trusted.
+    opened.take(MAX_SKILL_FILE_BYTES + 1).read_to_end(&mut whole)?;
+    let header = read_header(whole.as_slice(), whole.len() as u64, buffer)?;
+    Ok((header, Some(Digest::of_bytes(&whole))))
 }
 
 /// Reads a header and says what was noticed, for a file in a folder of a name.

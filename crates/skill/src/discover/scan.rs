@@ -12,9 +12,9 @@ use crate::cache::{self, Stored};
 use crate::catalog::HeaderTokens;
 use crate::diagnostic::Code;
 use crate::discover::Root;
-use crate::discover::record::Record;
+use crate::discover::record::{HeaderReading, Record};
 use crate::discover::walk::{Candidate, Walk, is_skill_file, walk};
-use crate::files::Identity;
+use crate::files::{Digest, Identity};
 use crate::header::Manifest;
 use crate::problem::Problem;
 
@@ -39,6 +39,8 @@ pub struct Found {
     pub file: PathBuf,
     /// The state of that file when it was read.
     pub identity: Identity,
+    /// The digest of that file as its header was parsed; of a project's skill only.
+    pub digest: Option<Digest>,
     /// What its header says.
     pub manifest: Box<Manifest>,
     /// What name and description cost.
@@ -81,7 +83,7 @@ pub fn read_skill(folder: &Path) -> Result<(Option<Found>, Vec<Problem>), Box<Pr
         return Err(Box::new(refuse(&"it is not a regular file")));
     }
     let candidate = Candidate { file, identity: Identity::of(&metadata) };
-    let record = Record::read(&candidate, &mut Vec::new())?;
+    let record = Record::read(&candidate, HeaderReading::Beginning, &mut Vec::new())?;
     Ok(unpack(candidate.file, record))
 }
 
@@ -102,10 +104,14 @@ fn scan_root(root: &Root, cache: Option<&Path>) -> RootScan {
     let started = SystemTime::now();
     let Walk { candidates, problems } = walk(root);
     let mut scan = RootScan { found: Vec::with_capacity(candidates.len()), problems };
-    let (mut records, forgotten) = recall(stored.as_ref(), &candidates);
+    let reading = match root.project {
+        Some(_) => HeaderReading::Digested,
+        None => HeaderReading::Beginning,
+    };
+    let (mut records, forgotten) = recall(stored.as_ref(), &candidates, reading);
     let fresh: Vec<usize> = (0..records.len()).filter(|&it| records[it].is_none()).collect();
     let read = in_parallel(&fresh, HEADERS_PER_THREAD, |&index, buffer| {
-        Record::read(&candidates[index], buffer)
+        Record::read(&candidates[index], reading, buffer)
     });
     for (&index, result) in fresh.iter().zip(read) {
         match result {
@@ -128,8 +134,8 @@ fn scan_root(root: &Root, cache: Option<&Path>) -> RootScan {
 }
 
 fn unpack(file: PathBuf, record: Record) -> (Option<Found>, Vec<Problem>) {
-    let Record { identity, manifest, problems, tokens } = record;
-    (manifest.map(|manifest| Found { file, identity, manifest, tokens }), problems)
+    let Record { identity, digest, manifest, problems, tokens } = record;
+    (manifest.map(|manifest| Found { file, identity, digest, manifest, tokens }), problems)
 }
 
 /// One cache file a root, so that scanning one root never reads what is known of others.
@@ -141,7 +147,11 @@ fn cache_file(folder: &Path, root: &Root) -> PathBuf {
 
 /// What was known of each candidate, where its file is still the same, and how many files are not
 /// there any more. Candidates and cache are sorted by path.
-fn recall(stored: Option<&Stored>, candidates: &[Candidate]) -> (Vec<Option<Record>>, usize) {
+fn recall(
+    stored: Option<&Stored>,
+    candidates: &[Candidate],
+    reading: HeaderReading,
+) -> (Vec<Option<Record>>, usize) {
     let known = stored.into_iter().flat_map(Stored::items::<(&Path, Record)>);
     let mut known = known.peekable();
     let mut forgotten = 0;
@@ -151,7 +161,7 @@ fn recall(stored: Option<&Stored>, candidates: &[Candidate]) -> (Vec<Option<Reco
             forgotten += 1;
         }
         let same = known.next_if(|(other, _)| other.as_os_str() == file.as_os_str());
-        records.push(same.map(|(_, record)| record).filter(|it| it.identity == *identity));
+        records.push(same.map(|(_, record)| record).filter(|it| it.is_current(identity, reading)));
     }
     (records, forgotten + known.count())
 }

@@ -131,7 +131,7 @@ impl Gathering {
         let mut untrusted = 0;
         let judgements = judge(root, &scan.found, trust);
         for (found, judgement) in scan.found.into_iter().zip(judgements) {
-            let Found { file, identity, manifest, tokens } = found;
+            let Found { file, identity, manifest, tokens, .. } = found;
             let TrustJudgement { state, files } = judgement;
             match &state {
                 TrustState::Trusted => {}
@@ -214,7 +214,7 @@ fn judge(root: &Root, found: &[Found], trust: TrustPolicy<'_>) -> Vec<TrustJudge
     let Some(project) = &root.project else {
         return vec![TrustJudgement::without_files(TrustState::Trusted); found.len()];
     };
-    in_parallel(found, SKILLS_PER_THREAD, |it, _| trust.judge(project, &it.file, &it.identity))
+    in_parallel(found, SKILLS_PER_THREAD, |it, _| trust.judge(project, &it.file, it.digest))
 }
 
 fn only_offered(server: &SkillName, count: usize) -> Problem {

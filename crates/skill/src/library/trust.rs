@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::cache::make_private_folder;
-use crate::files::{self, DigestCache, FileDigests, Identity};
+use crate::files::{self, Digest, DigestCache, FileDigests, entry_digest};
 use crate::library::remote_trust::Servers;
 use crate::library::trusted_files::{FirstLook, TrustedFiles};
 
@@ -243,9 +243,14 @@ impl TrustJudgement {
 }
 
 impl TrustPolicy<'_> {
-    /// Judges whether a skill of a project may be trusted. `header` is the state of its `SKILL.md` when the header was
-    /// read: a header of other bytes than those that are judged is not trusted.
-    pub(super) fn judge(&self, project: &Path, file: &Path, header: &Identity) -> TrustJudgement {
+    /// Judges whether a skill of a project may be trusted. `header` is the digest of the `SKILL.md` that the header was
+    /// parsed from: a header of other bytes than those that are judged is not trusted.
+    pub(super) fn judge(
+        &self,
+        project: &Path,
+        file: &Path,
+        header: Option<Digest>,
+    ) -> TrustJudgement {
         let (store, digests) = match self {
             Self::All => return TrustJudgement::without_files(TrustState::Trusted),
             Self::Recorded { store, digests } | Self::AsFirstSeen { store, digests, .. } => {
@@ -263,9 +268,8 @@ impl TrustPolicy<'_> {
                 return TrustJudgement::changed(vec![FileChange::Unreadable(error.to_string())]);
             }
         };
-        if !fs::metadata(file).is_ok_and(|it| Identity::of(&it) == *header) {
-            let name = file.file_name().map_or(SKILL_FILE.into(), |it| it.to_string_lossy());
-            return TrustJudgement::changed(vec![FileChange::Modified(name.into_owned())]);
+        if !header.is_some_and(|header| is_header_of(header, file, &now)) {
+            return TrustJudgement::changed(vec![FileChange::Modified(name_of(file))]);
         }
         match self {
             Self::AsFirstSeen { first, .. } => judge_first_seen(first, folder, now, |now| {
@@ -320,6 +324,26 @@ fn key(root: &Path, folder: &Path) -> String {
 fn file_digests(folder: &Path, digests: &DigestCache) -> io::Result<FileDigests> {
     let tree = files::list(folder).map_err(io::Error::other)?;
     with_linked_skill_file(folder, files::digest_of(&tree, digests)?.entries, digests)
+}
+
+/// Returns whether a `SKILL.md` of this digest is the one among the files of its skill.
+fn is_header_of(header: Digest, file: &Path, files: &FileDigests) -> bool {
+    // A file of the listing, and a file outside the listing that a link leads to.
+    let accepted = [entry_digest("file", header), entry_digest("executable", header), header];
+    let has = |path: &str| files.get(path).is_some_and(|it| accepted.contains(it));
+    let name = name_of(file);
+    has(&name) || files.contains_key(&name) && linked_path(file).is_some_and(|path| has(&path))
+}
+
+/// Returns where in the folder of a skill its `SKILL.md` leads, if it is a link that does.
+fn linked_path(file: &Path) -> Option<String> {
+    let real = fs::canonicalize(file).ok()?;
+    let folder = fs::canonicalize(file.parent()?).ok()?;
+    Some(real.strip_prefix(folder).ok()?.to_str()?.to_owned())
+}
+
+fn name_of(file: &Path) -> String {
+    file.file_name().map_or(SKILL_FILE.into(), |it| it.to_string_lossy()).into_owned()
 }
 
 /// Adds the digest of a `SKILL.md` that is no part of the listing, because it is a link to elsewhere.

@@ -4,9 +4,10 @@ use std::fs;
 use std::time::Duration;
 
 use super::World;
-use crate::discover::Source;
-use crate::files::{DigestCache, digest_of, list};
-use crate::library::{Entry, FirstLook};
+use crate::discover::{ScanOptions, Source, scan};
+use crate::files::{Digest, DigestCache, Identity, digest_of, list};
+use crate::library::{Entry, FileChange, FirstLook, TrustPolicy, TrustState};
+use crate::scratch::settle;
 
 fn project() -> World {
     let mut world = World::new();
@@ -141,23 +142,55 @@ fn what_was_seen_first_is_trusted_for_the_rest_of_the_run() {
     insta::assert_snapshot!(used(&ship(&world)), @"used, same digest: true");
 }
 
-/// A header that was read from other bytes than those that were judged is that of another skill.
+/// The state of a file says nothing of a write through a shared mapping, so what was remembered of that state is not
+/// what the header was parsed from.
 #[test]
-fn a_header_of_an_earlier_state_is_not_trusted() {
-    use crate::files::Identity;
-    use crate::library::{TrustPolicy, TrustState};
-
+fn a_header_of_other_bytes_than_those_that_were_trusted_is_not_trusted() {
     let world = trusted();
     let file = world.scratch.path("project/skills/ship/SKILL.md");
-    let text = fs::read(&file).unwrap();
+    let good = Digest::of_bytes(&fs::read(&file).unwrap());
     let digests = DigestCache::in_memory();
-    let policy = TrustPolicy::Recorded { store: &world.trust, digests: &digests };
-    let judge = |header: &Identity| policy.judge(&world.scratch.path("project"), &file, header);
-    let header = Identity::of(&fs::metadata(&file).unwrap());
-    assert_eq!(judge(&header).state, TrustState::Trusted);
-    fs::remove_file(&file).unwrap();
-    world.scratch.write("keeps-its-inode", "");
-    fs::write(&file, text).unwrap();
-    assert_ne!(judge(&header).state, TrustState::Trusted);
-    assert!(judge(&header).files.is_none());
+    let judged = || {
+        let scans = scan(&ScanOptions { roots: &world.roots, cache: None });
+        let found = &scans[0].found[0];
+        let policy = TrustPolicy::Recorded { store: &world.trust, digests: &digests };
+        policy.judge(&world.scratch.path("project"), &found.file, found.digest)
+    };
+    assert_eq!(judged().state, TrustState::Trusted);
+    world.scratch.write(&file, "---\nname: ship\ndescription: Evil.\n---\n");
+    settle(&file);
+    let identity = Identity::of(&fs::metadata(&file).unwrap());
+    digests.recall(&file, &identity, |_| Ok(*good.as_bytes())).unwrap();
+    let changes = vec![FileChange::Modified("SKILL.md".to_owned())];
+    assert_eq!(judged().state, TrustState::Changed(changes));
+    assert!(judged().files.is_none());
+}
+
+#[test]
+fn a_header_of_a_link_inside_the_skill_is_compared_with_the_file_it_leads_to() {
+    let mut world = project();
+    let skill_file = world.scratch.path("project/skills/ship/SKILL.md");
+    fs::rename(&skill_file, world.scratch.path("project/skills/ship/real.md")).unwrap();
+    world.scratch.link(&skill_file, "real.md");
+    world.trust_project("project");
+    insta::assert_snapshot!(world.outcome(), @"ship (project) project/skills/ship/SKILL.md");
+    world.scratch.write("project/skills/ship/real.md", "---\nname: ship\ndescription: E.\n---\n");
+    assert!(!ship(&world).verdict.is_eligible());
+}
+
+#[test]
+fn a_remembered_header_counts_for_a_project_only_with_its_digest() {
+    let mut world = trusted();
+    let cache = world.scratch.path("cache");
+    let digest = |world: &World| {
+        let scans = scan(&ScanOptions { roots: &world.roots, cache: Some(&cache) });
+        scans[0].found[0].digest
+    };
+    settle(&world.scratch.path("project/skills/ship/SKILL.md"));
+    let project = world.roots[0].project.take();
+    assert_eq!(digest(&world), None, "a folder of the person");
+    world.roots[0].project = project;
+    let read = digest(&world);
+    assert!(read.is_some());
+    assert_eq!(digest(&world), read, "remembered");
 }

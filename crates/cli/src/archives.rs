@@ -31,11 +31,13 @@ pub(crate) enum Reach<'a> {
     AtHand,
 }
 
-/// The folder of skills that a setting names: the folder itself, or where its archive is unpacked.
+/// The folder of skills that a setting names: the folder itself, or where its archive is unpacked. A relative path starts
+/// at `base`.
 ///
 /// A copy that could not be brought up to date is used, with a remark.
 pub(crate) fn locate(
     place: &str,
+    base: &Path,
     environment: &Environment,
     reach: &Reach<'_>,
 ) -> Result<Located, Box<Problem>> {
@@ -45,7 +47,7 @@ pub(crate) fn locate(
     }
     let path = match address.strip_prefix("file://") {
         Some(path) => PathBuf::from(path),
-        None => environment.expand(address, &environment.folder),
+        None => environment.expand(address, base),
     };
     if !path.is_file() {
         return Ok((path, None));
@@ -54,6 +56,11 @@ pub(crate) fn locate(
     let archive = Archive::new(&name, pin, environment);
     let folder = archive.unpack_file(&path).map_err(|failure| archive.refused(&failure))?;
     Ok((folder, None))
+}
+
+/// Returns whether what a place holds depends on where it is resolved: a relative path does, unless a digest pins it.
+pub(crate) fn is_relative(place: &str) -> bool {
+    !place.contains("://") && !place.contains("#sha256=") && !place.starts_with(['~', '/'])
 }
 
 /// Takes `#sha256=…` off an address.

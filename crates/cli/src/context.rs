@@ -1,11 +1,12 @@
 //! What every command about skills needs: settings, roots, and the snapshot made of them.
 
+use std::collections::BTreeSet;
 use std::error::Error as _;
 use std::path::PathBuf;
 
 use metier_agent::library::{read_entry, read_tree};
 use metier_skill::diagnostic::{Code, Severity};
-use metier_skill::discover::BundledSkill;
+use metier_skill::discover::{BundledSkill, ScanOptions, scan};
 use metier_skill::files::{DigestCache, TokenCache};
 use metier_skill::install::{separate_shared_links, tool_links};
 use metier_skill::library::{
@@ -273,7 +274,22 @@ impl Context {
         if !sources.only.is_empty() {
             choices.allowed.push(("`--skill`".to_owned(), Patterns::new(&sources.only)?));
         }
+        choices.are_claims_counted = !sources.no_default_sources;
+        if !choices.entries.is_empty() {
+            choices.reserved_names = self.names_of_other_agents(&sources.agent);
+        }
         Ok(choices)
+    }
+
+    /// Returns the names of skills in the workspaces of other agents: their settings belong to them.
+    fn names_of_other_agents(&self, agent: &str) -> BTreeSet<String> {
+        let roots = roots::other_workspaces(&self.environment, &self.settings, agent);
+        let scans = scan(&ScanOptions { roots: &roots, cache: Some(&self.cache()) });
+        let names = scans.into_iter().flat_map(|scan| {
+            let found = scan.found.into_iter().map(|found| found.manifest.name.to_string());
+            found.chain(scan.unread)
+        });
+        names.collect()
     }
 
     /// Recorded trust; a file that cannot be read trusts nobody, and that is said.

@@ -13,6 +13,7 @@ use serde_json::Value as Json;
 
 use crate::environment::Environment;
 use crate::failure::Failure;
+use crate::mcp::named_variable;
 use crate::settings::{Settings, Value};
 
 /// The redactor of this process. Before the settings are read there is none.
@@ -78,7 +79,9 @@ fn values(settings: &Settings, environment: &Environment) -> Vec<(String, String
     let mut values: Vec<(String, String)> = Vec::new();
     for (name, (value, _)) in &settings.values {
         let value = match value {
-            Value::Secret(value) => of_variable(value, environment).unwrap_or(value),
+            Value::Secret(value) => named_variable(name, value)
+                .and_then(|variable| environment.variable(variable))
+                .unwrap_or(value),
             Value::Text(variable) if name.ends_with(".token_env") => {
                 environment.variable(variable).unwrap_or_default()
             }
@@ -104,11 +107,6 @@ fn values(settings: &Settings, environment: &Environment) -> Vec<(String, String
     }
     values.retain(|(_, value)| !value.is_empty());
     values
-}
-
-/// The variable that a setting stands for, if it is written as `$NAME`.
-fn of_variable<'a>(value: &str, environment: &'a Environment) -> Option<&'a str> {
-    environment.variable(value.strip_prefix('$')?)
 }
 
 /// A value, what follows the scheme of an `Authorization` header, and the password in an address.

@@ -226,7 +226,7 @@ impl Context {
         let mut secrets = Vec::new();
         for key in keys {
             let Some(text) = self.settings.secret(key) else { continue };
-            let value = match text.strip_prefix('$').filter(|it| is_variable(it)) {
+            let value = match named_variable(key, text) {
                 Some(variable) => self
                     .environment
                     .variable(variable)
@@ -319,6 +319,14 @@ fn setting(name: &str, field: &str) -> String {
 
 fn unset(field: &str, variable: &str) -> String {
     format!("`{field}` names the variable `{variable}`, which is not set; set it, or name another")
+}
+
+/// Returns the variable that the secret of a setting stands for, if it is written as `$NAME` where that is one: in the
+/// variables and headers of servers. A key that only begins like that is a key.
+pub(crate) fn named_variable<'a>(setting: &str, secret: &'a str) -> Option<&'a str> {
+    let field = setting.strip_prefix("mcp.servers.")?;
+    let has_variables = field.contains(".env.") || field.contains(".headers.");
+    secret.strip_prefix('$').filter(|it| has_variables && is_variable(it))
 }
 
 fn is_variable(text: &str) -> bool {

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use metier_approval::quote;
 
 use crate::context::Context;
+use crate::mcp::named_variable;
 use crate::output::style;
 use crate::settings::{Origin, Value};
 
 /// Files in the state directory that hold keys, or what was said to models and programs.
-const KEPT: [&str; 3] = ["mcp-token", "metier.db", "metier.db-wal"];
+const KEPT: [&str; 4] = ["chat_history", "mcp-token", "metier.db", "metier.db-wal"];
 /// What others may not have of a file with keys.
 const FOR_OTHERS: u32 = 0o077;
 /// What others may not have of the folder: with it they could replace the files.
@@ -53,11 +54,10 @@ impl Context {
 
     /// Returns the files of settings in which a secret stands.
     fn files_with_secrets(&self) -> BTreeSet<PathBuf> {
-        let secrets = self.settings.values.values().filter(|(value, _)| {
-            // `$NAME` stands for a variable.
-            matches!(value, Value::Secret(text) if !text.is_empty() && !text.starts_with('$'))
+        let secrets = self.settings.values.iter().filter(|(name, (value, _))| {
+            matches!(value, Value::Secret(text) if !text.is_empty() && named_variable(name, text).is_none())
         });
-        let origins = secrets.flat_map(|(_, origins)| origins);
+        let origins = secrets.flat_map(|(_, (_, origins))| origins);
         let files = origins.filter_map(|origin| match origin {
             Origin::File { path, .. } => Some(path.clone()),
             Origin::Default | Origin::Variable(_) => None,

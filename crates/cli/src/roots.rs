@@ -16,6 +16,9 @@ const PROJECT_FOLDERS: [&str; 3] = [".claude/skills", ".agents/skills", ".metier
 /// The folders of skills in the home directory, the one that yields first.
 const USER_FOLDERS: [&str; 2] = [".claude/skills", ".agents/skills"];
 
+/// Entries of the state directory among which workspaces are looked for; it has a dozen, and one for each agent.
+const MAX_STATE_ENTRIES: usize = 10_000;
+
 /// The agent that is meant when nobody says.
 pub(crate) const DEFAULT_AGENT: &str = "default";
 
@@ -93,6 +96,8 @@ impl Roots {
                 Source::Workspace,
                 workspace(environment, settings, &sources.agent).join("skills"),
             );
+            // A folder that a variable names may belong to the project.
+            roots.roots.sort_by_key(|root| root.source);
         }
         for folder in &sources.skills_dirs {
             // By its components, so that `.` is no part of what people are shown.
@@ -107,13 +112,21 @@ impl Roots {
     }
 
     fn add_extra(&mut self, environment: &Environment, settings: &Settings, reach: &Reach<'_>) {
-        let named = settings.list("skills.extra_dirs").iter().map(String::as_str);
-        let places: Vec<&str> = named.chain(environment.variable("SKILLS_ROOT")).collect();
-        for place in places {
-            match archives::locate(place, environment, reach) {
+        let state = environment.state();
+        // What a variable says is relative to where the command runs, what a file says to the state directory.
+        let is_from_file = settings.is_from_file("skills.extra_dirs");
+        let base = if is_from_file { &state } else { &environment.folder };
+        let named = settings.list("skills.extra_dirs").iter().map(|place| (place.as_str(), base));
+        let variable = environment.variable("SKILLS_ROOT").map(|it| (it, &environment.folder));
+        for (place, base) in named.chain(variable) {
+            match archives::locate(place, base, environment, reach) {
                 Ok((path, problem)) => {
-                    self.roots
-                        .push(Root { absence: Absence::Reported, ..root(Source::Extra, path) });
+                    let is_relative = *base == environment.folder && archives::is_relative(place);
+                    self.roots.push(if is_relative {
+                        relative_root(place, path, environment)
+                    } else {
+                        Root { absence: Absence::Reported, ..root(Source::Extra, path) }
+                    });
                     self.problems.extend(problem);
                 }
                 Err(problem) => self.problems.push(*problem),
@@ -150,6 +163,24 @@ fn root(source: Source, path: PathBuf) -> Root {
     }
 }
 
+/// The root of a place that a variable names by a relative path, and the folder of it or of what its archive holds. What
+/// is inside the project is what the project makes of it, so it has to be trusted like the project's other folders.
+fn relative_root(place: &str, path: PathBuf, environment: &Environment) -> Root {
+    let project = Project::of(&environment.folder).root;
+    // The folder with the state directory is the person's home, and no project.
+    let is_home = real(&project.join(".metier")) == real(&environment.state());
+    let is_inside = !is_home && real(&environment.folder.join(place)).starts_with(real(&project));
+    if !is_inside {
+        return Root { absence: Absence::Reported, ..root(Source::Extra, path) };
+    }
+    Root {
+        absence: Absence::Reported,
+        links: Links::Inside { also: Vec::new() },
+        project: Some(project),
+        ..root(Source::Project, path)
+    }
+}
+
 /// A path with links resolved, for the person's own folders: a home may be reached through a link.
 pub(crate) fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
@@ -174,6 +205,26 @@ pub(crate) fn workspace(environment: &Environment, settings: &Settings, agent: &
         (None, DEFAULT_AGENT) => state.join("workspace"),
         (_, agent) => state.join(format!("workspace-{}", folder_name(agent))),
     }
+}
+
+/// Returns the folders of skills in the workspaces of all agents but one.
+pub(crate) fn other_workspaces(
+    environment: &Environment,
+    settings: &Settings,
+    agent: &str,
+) -> Vec<Root> {
+    let state = environment.state();
+    let is_workspace = |key: &&String| key.starts_with("agents.") && key.ends_with(".workspace");
+    let named = settings.values.keys().filter(is_workspace).filter_map(|key| settings.text(key));
+    let named = named.map(|text| environment.expand(text, &state));
+    let entries = fs::read_dir(&state).into_iter().flatten().take(MAX_STATE_ENTRIES).flatten();
+    let usual = entries.filter(|it| it.file_name().as_encoded_bytes().starts_with(b"workspace"));
+    let own = workspace(environment, settings, agent);
+    let mut others: Vec<PathBuf> = named.chain(usual.map(|it| it.path())).collect();
+    others.retain(|path| *path != own);
+    others.sort();
+    others.dedup();
+    others.into_iter().map(|path| root(Source::Workspace, path.join("skills"))).collect()
 }
 
 /// An id as one part of a path.

@@ -9,11 +9,12 @@ use metier_skill::name::SkillName;
 use metier_skill::problem::Problem;
 use serde_json::json;
 
+use crate::archives::Reach;
 use crate::args::{SourceArgs, TrustArgs};
 use crate::context::Context;
 use crate::failure::{FAILED, Failure, OK};
 use crate::output::{counted, plain, style, styled};
-use crate::roots::{self, Project};
+use crate::roots::{self, Project, Roots};
 
 /// Lists, trusts or revokes.
 pub(super) fn run(arguments: &TrustArgs, context: &Context) -> Result<u8, Failure> {
@@ -159,7 +160,7 @@ fn trust(
     context: &Context,
 ) -> Result<u8, Failure> {
     let working = context.output.working("looking for skills");
-    let roots = project.roots(&context.environment, &context.settings);
+    let roots = roots_of(project, context);
     let scans = scan(&ScanOptions { roots: &roots, cache: None });
     let folders: Vec<PathBuf> = scans
         .iter()
@@ -200,6 +201,18 @@ fn trust(
         say_withheld_entries(context, &folders)?;
     }
     Ok(OK)
+}
+
+/// Returns the roots of a project, with folders inside it that a variable names.
+fn roots_of(project: &Project, context: &Context) -> Vec<Root> {
+    let (environment, settings) = (&context.environment, &context.settings);
+    let mut roots = project.roots(environment, settings);
+    let found = Roots::find(environment, settings, &SourceArgs::default(), &Reach::AtHand).roots;
+    let named = found.into_iter().filter(|it| it.project.as_ref() == Some(&project.root));
+    let named = named.filter(|it| roots.iter().all(|other| other.path != it.path));
+    let mut named: Vec<Root> = named.collect();
+    roots.append(&mut named);
+    roots
 }
 
 /// Says which of the trusted skills do not get the settings of their name.

@@ -119,7 +119,7 @@ pub(crate) const KEYS: &[Key] = &[
         kind: Kind::List,
         default: "[]",
         narrowing: Narrowing::Never,
-        help: "More places with skills: folders, archives, or addresses of archives",
+        help: "More places with skills: folders, archives, or addresses of archives; a relative path starts at the state directory, in the variable at the working directory",
     },
     Key {
         name: "skills.plugin_dirs",

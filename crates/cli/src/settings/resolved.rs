@@ -133,6 +133,12 @@ impl Settings {
         }
     }
 
+    /// Returns whether a value comes from a file, and not from a variable.
+    pub(crate) fn is_from_file(&self, name: &str) -> bool {
+        let origins = self.values.get(name).map(|(_, origins)| origins);
+        origins.into_iter().flatten().any(|origin| matches!(origin, Origin::File { .. }))
+    }
+
     /// The variables that a skill is given under a key.
     pub(crate) fn variables_of(&self, key: &str) -> Vec<(String, String)> {
         let prefix = format!("skills.entries.{key}.env.");
@@ -184,6 +190,8 @@ impl Settings {
             allowed,
             denied: Patterns::new(self.list("skills.denied"))?,
             entries: self.entries(),
+            are_claims_counted: true,
+            reserved_names: BTreeSet::new(),
         })
     }
 

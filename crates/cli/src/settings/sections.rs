@@ -19,7 +19,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     },
     Section {
         name: "skills.entries.*",
-        help: "One skill, by its name. The `skillKey` of a skill counts instead of its name if no skill has that name and no other skill claims it.",
+        help: "One skill, by its name. The `skillKey` of a skill that you keep counts instead of its name if no skill has that name, no other skill claims it and the default sources are searched.",
     },
     Section {
         name: "skills.install",

@@ -4,10 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use insta::assert_snapshot;
-use metier_skill::install::tool_folder;
 use metier_testkit::TestEnv;
 
-use crate::{compact, environment, json, run, run_own, write_skill};
+use crate::{compact, environment, json, own_tool_folder, run, run_own, write_skill};
 
 /// A skill with every optional field, docs, a script, and requirements that nothing meets.
 fn with_tool() -> TestEnv {
@@ -137,9 +136,9 @@ fn explain_says_what_is_missing_and_what_to_do() {
 #[test]
 fn explain_follows_the_machine_and_the_settings() {
     let env = with_tool().with_variable("BOLT_SIZE", "3");
-    env.tool(&tool_folder("wrench"), "torque");
-    env.tool(&tool_folder("wrench"), "grip");
-    env.tool(&tool_folder("wrench"), "mallet");
+    env.tool(&own_tool_folder(&env, "wrench"), "torque");
+    env.tool(&own_tool_folder(&env, "wrench"), "grip");
+    env.tool(&own_tool_folder(&env, "wrench"), "mallet");
     env.write("home/.metier/config.toml", "skills.entries.wrench.api_key = 'k'");
     assert_snapshot!(run_own(&env, "skills explain wrench"), @"
     exit 0
@@ -164,8 +163,8 @@ fn explain_follows_the_machine_and_the_settings() {
 #[test]
 fn a_program_that_runs_do_not_see_does_not_make_a_skill_ready() {
     let env = with_tool().with_variable("BOLT_SIZE", "3").with_variable("BOLT_KEY", "k");
-    env.tool(&tool_folder("wrench"), "torque");
-    env.tool(&tool_folder("wrench"), "mallet");
+    env.tool(&own_tool_folder(&env, "wrench"), "torque");
+    env.tool(&own_tool_folder(&env, "wrench"), "mallet");
     env.program("grip");
     let explained = run_own(&env, "skills explain wrench");
     let told = explained.stdout.lines().take_while(|line| !line.contains("catalog"));

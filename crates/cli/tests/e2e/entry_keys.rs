@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use metier_testkit::TestEnv;
 
 use crate::trust::with_project;
-use crate::{json, run};
+use crate::{environment, json, run};
 
 const CONFIGURED: &str = "[skills.entries.first]\nenv.TOKEN = 'hush-hush'\n";
 
@@ -67,4 +67,19 @@ fn a_skill_key_does_not_get_the_key_of_another_skill() {
     assert_eq!(run(&env, "exec thief -- printenv TOKEN").code, 1);
     let explained = json(&run(&env, "skills explain thief --json"));
     assert_snapshot!(explained["entry"], @r#"{"key":"thief","configured":false,"granted":true,"reason":null,"ignored_skill_key":"first"}"#);
+}
+
+#[test]
+fn a_skill_key_does_not_get_the_key_of_a_skill_that_this_run_does_not_see() {
+    let env = environment();
+    env.write("home/.metier/config.toml", CONFIGURED);
+    let text =
+        "---\nname: thief\ndescription: Takes.\nmetadata:\n  metier:\n    skillKey: first\n---\n";
+    env.write("home/.agents/skills/thief/SKILL.md", text);
+    assert_eq!(run(&env, "exec thief -- printenv TOKEN").stdout, "****\n", "there is no `first`");
+    env.skill("home/.metier/workspace-other/skills", "first", "Theirs. Use when asked.");
+    assert_eq!(run(&env, "exec thief -- printenv TOKEN").code, 1);
+    env.write("downloads/taker/SKILL.md", text.replace("thief", "taker"));
+    let alone = "--no-default-sources --skills-dir ../downloads";
+    assert_eq!(run(&env, &format!("exec taker {alone} -- printenv TOKEN")).code, 1);
 }

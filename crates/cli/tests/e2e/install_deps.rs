@@ -15,7 +15,7 @@ use insta::assert_snapshot;
 use metier_testkit::{Outcome, Terminal, TestEnv};
 use serde_json::Value;
 
-use crate::{environment, json, write_skill};
+use crate::{environment, json, own_tool_folder, write_skill};
 
 /// What `tool` prints.
 const TOOL: &str = "#!/bin/sh\necho \"tool says $1\"\n";
@@ -33,12 +33,12 @@ fn with_options(options: &str) -> TestEnv {
 
 fn install(env: &TestEnv, rest: &[&str]) -> Outcome {
     let own = ["skills", "install-deps", "ship", "--no-default-sources", "--skills-dir", "skills"];
-    tidy(env.run(own.iter().chain(rest)))
+    tidy(env, env.run(own.iter().chain(rest)))
 }
 
 /// An outcome without the digest of the skill's folder.
-fn tidy(mut outcome: Outcome) -> Outcome {
-    let folder = metier_skill::install::tool_folder("ship");
+fn tidy(env: &TestEnv, mut outcome: Outcome) -> Outcome {
+    let folder = own_tool_folder(env, "ship");
     for text in [&mut outcome.stdout, &mut outcome.stderr] {
         *text = text.replace(&folder, "[SHIP]");
     }
@@ -47,7 +47,7 @@ fn tidy(mut outcome: Outcome) -> Outcome {
 
 /// Where a program of a skill is linked.
 fn link(env: &TestEnv, skill: &str, program: &str) -> PathBuf {
-    let folder = env.home().join(".metier/tools").join(metier_skill::install::tool_folder(skill));
+    let folder = env.home().join(".metier/tools").join(own_tool_folder(env, skill));
     metier_skill::install::tool_links(&folder).join(program)
 }
 
@@ -60,7 +60,7 @@ fn explained(env: &TestEnv) -> Value {
 fn use_tool(env: &TestEnv) -> Outcome {
     let words =
         ["exec", "ship", "--session", "one", "--no-default-sources", "--skills-dir", "skills"];
-    tidy(env.run(words.iter().chain(&["--quiet", "--", "tool hello; command -v tool"])))
+    tidy(env, env.run(words.iter().chain(&["--quiet", "--", "tool hello; command -v tool"])))
 }
 
 /// Puts a package manager on the path: it writes down its arguments, its folder and some variables, and
@@ -76,7 +76,7 @@ fn manager(env: &TestEnv, name: &str, then: &str) {
 }
 
 fn called(env: &TestEnv) -> String {
-    let folder = metier_skill::install::tool_folder("ship");
+    let folder = own_tool_folder(env, "ship");
     let text = fs::read(env.root().join("called")).unwrap_or_default();
     env.without_paths(&text).replace(&folder, "[SHIP]")
 }

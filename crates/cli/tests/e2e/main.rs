@@ -81,6 +81,12 @@ fn run_own(env: &TestEnv, line: &str) -> Outcome {
     run(env, &format!("{line} --no-default-sources --skills-dir skills"))
 }
 
+/// The name of the folder with the tools of a skill in the project's folder `skills`, as [`run_own`] finds it.
+fn own_tool_folder(env: &TestEnv, skill: &str) -> String {
+    let file = env.project().join("skills").join(skill).join("SKILL.md");
+    metier_skill::install::tool_folder(&format!("flag:{}", file.display()))
+}
+
 /// What a command prints as JSON: one document, and nothing beside it.
 fn json(outcome: &Outcome) -> Value {
     assert_eq!(outcome.stderr, "", "JSON comes alone");

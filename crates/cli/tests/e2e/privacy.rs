@@ -92,6 +92,11 @@ fn a_file_with_keys_that_others_can_read_is_named_with_the_command_that_ends_it(
     assert_snapshot!(warned(&["-q", "skills", "list", "--skills-dir", "skills"]), @"");
     let doctor = env.run(["doctor", "--json"]).stdout;
     assert!(doctor.contains("chmod 600 [HOME]/.metier/config.toml"), "{doctor}");
+    // A key of a skill is a key, also one that begins like a variable.
+    fs::write(&file, "[skills.entries.demo]\napi_key = '$ecret-key-1'\n").expect("a file of ours");
+    assert!(warned(&list).contains("chmod 600"));
+    fs::write(&file, "[mcp.servers.far]\ncommand = 'far'\nenv.KEY = '$KEY'\n").expect("ours");
+    assert_snapshot!(warned(&list), @"");
     // Settings without a key may be read by anybody.
     fs::write(&file, "[skills]\ncatalog_tokens = 4000\n").expect("a file of ours");
     assert_snapshot!(warned(&list), @"");

@@ -232,3 +232,20 @@ fn a_home_that_is_reached_through_a_link_is_no_project() {
     hint: name the project: `metier trust PATH`
     ");
 }
+
+#[test]
+fn a_relative_place_leads_to_no_skill_of_a_project_that_is_not_trusted() {
+    let env = environment();
+    put(&env, "project/skills", "first");
+    env.write("home/.metier/config.toml", "skills.extra_dirs = ['skills-more']");
+    put(&env, "project/skills-more", "first");
+    put(&env, "home/.metier/skills-more", "first");
+    let expected = "extra: From home/.metier/skills-more. Use when asked. hides 0";
+    assert_eq!(winner(&env, &env.project(), "first", ""), expected);
+    env.write("home/.metier/config.toml", "");
+    let env = env.with_variable("SKILLS_ROOT", "skills");
+    let blocked = |env: &TestEnv| run(env, "exec first -- true").code != 0;
+    assert!(blocked(&env), "nobody trusted the project");
+    assert_eq!(run(&env, "trust").code, 0);
+    assert!(!blocked(&env));
+}

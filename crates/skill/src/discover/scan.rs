@@ -59,6 +59,8 @@ impl Found {
 pub struct RootScan {
     /// Skills, by folder.
     pub found: Vec<Found>,
+    /// Names of the folders of skills that cannot be read.
+    pub unread: Vec<String>,
     /// What was noticed.
     pub problems: Vec<Problem>,
 }
@@ -102,8 +104,9 @@ fn scan_root(root: &Root, cache: Option<&Path>) -> RootScan {
     let cache_file = cache.map(|folder| cache_file(folder, root));
     let stored = cache_file.as_deref().and_then(cache::read);
     let started = SystemTime::now();
-    let Walk { candidates, problems } = walk(root);
-    let mut scan = RootScan { found: Vec::with_capacity(candidates.len()), problems };
+    let Walk { candidates, refused, problems } = walk(root);
+    let unread = refused.iter().filter_map(|folder| folder_name(folder)).collect();
+    let mut scan = RootScan { found: Vec::with_capacity(candidates.len()), unread, problems };
     let reading = match root.project {
         Some(_) => HeaderReading::Digested,
         None => HeaderReading::Beginning,
@@ -123,6 +126,9 @@ fn scan_root(root: &Root, cache: Option<&Path>) -> RootScan {
         remember(&file, &candidates, &records, started);
     }
     for (candidate, record) in candidates.into_iter().zip(records) {
+        if record.as_ref().is_none_or(|it| it.manifest.is_none()) {
+            scan.unread.extend(candidate.file.parent().and_then(folder_name));
+        }
         if let Some(record) = record {
             let (found, problems) = unpack(candidate.file, record);
             scan.found.extend(found);
@@ -131,6 +137,10 @@ fn scan_root(root: &Root, cache: Option<&Path>) -> RootScan {
     }
     scan.problems.sort();
     scan
+}
+
+fn folder_name(folder: &Path) -> Option<String> {
+    folder.file_name().map(|name| name.to_string_lossy().into_owned())
 }
 
 fn unpack(file: PathBuf, record: Record) -> (Option<Found>, Vec<Problem>) {

@@ -31,7 +31,7 @@ const IGNORED: [&str; 4] = ["node_modules", "target", "__pycache__", ".venv"];
 
 /// The files under a root that may each be the `SKILL.md` of a skill, and what was noticed.
 pub fn find_skill_files(root: &Root) -> (Vec<PathBuf>, Vec<Problem>) {
-    let Walk { candidates, problems } = walk(root);
+    let Walk { candidates, problems, .. } = walk(root);
     (candidates.into_iter().map(|candidate| candidate.file).collect(), problems)
 }
 
@@ -46,6 +46,8 @@ pub(crate) struct Candidate {
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
     pub(crate) candidates: Vec<Candidate>,
+    /// Folders that are skills, or may be, and were not read.
+    pub(crate) refused: Vec<PathBuf>,
     pub(crate) problems: Vec<Problem>,
 }
 
@@ -237,11 +239,15 @@ impl Walker<'_> {
     }
 
     fn refuse_file(&mut self, file: &Path, why: &str) {
+        self.found.refused.extend(file.parent().map(Path::to_owned));
         let message = format!("`SKILL.md` cannot be read: {why}");
         self.found.problems.push(Problem::new(Code::NotAFile, file, message));
     }
 
     fn refuse_link(&mut self, link: &Path) {
+        let is_file = link.file_name().is_some_and(is_skill_file);
+        let folder = if is_file { link.parent() } else { Some(link) };
+        self.found.refused.extend(folder.map(Path::to_owned));
         self.found.problems.push(
             Problem::new(Code::LinkOutside, link, "the link leads outside its root").help(
                 "move the skill into the root, or add its target to `skills.allow_symlink_targets`",

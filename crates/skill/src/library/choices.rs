@@ -64,6 +64,10 @@ pub struct Choices {
     pub denied: Patterns,
     /// `skills.entries`, by key.
     pub entries: BTreeMap<String, EntryChoice>,
+    /// Whether a `skillKey` counts. It does not in a run that leaves out sources where a skill of that name may be.
+    pub are_claims_counted: bool,
+    /// Names of skills that are kept where this run does not look, whose entries no `skillKey` can claim.
+    pub reserved_names: BTreeSet<String>,
 }
 
 /// What is configured for one skill.
@@ -87,6 +91,8 @@ impl Choices {
             allowed: Vec::new(),
             denied: Patterns::default(),
             entries: BTreeMap::new(),
+            are_claims_counted: true,
+            reserved_names: BTreeSet::new(),
         }
     }
 }

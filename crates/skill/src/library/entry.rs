@@ -120,11 +120,12 @@ impl Entry {
     }
 }
 
-/// Returns the folder of a skill's tools. Skills of projects, plugins and servers are known by their place, the
-/// person's own by their name; a `skillKey` does not count, since a skill of that name could come later.
+/// Returns the folder of a skill's tools. Skills of projects, plugins and servers, and those of a folder that was named
+/// for one run, are known by their place, the person's own by their name; a `skillKey` does not count, since a skill of
+/// that name could come later.
 pub(super) fn tools_of(source: Source, name: &SkillName, place: &Place, tools: &Path) -> PathBuf {
     tools.join(match source {
-        Source::Project | Source::Plugin | Source::Remote => {
+        Source::Project | Source::Plugin | Source::Remote | Source::Flag => {
             tool_folder(&format!("{source}:{}", place.file().display()))
         }
         _ => tool_folder(name.as_str()),

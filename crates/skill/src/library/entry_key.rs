@@ -6,7 +6,9 @@
 //! - `[skills.entries.NAME]` belongs to the skill called NAME that the person keeps themselves.
 //! - A skill of a project, plugin or server has it only if the entry names that source
 //!   (`source = "project"`), and then no other skill has it.
-//! - `skillKey: OTHER` counts only if no skill is called OTHER and no second skill claims it.
+//! - `skillKey: OTHER` counts only for a skill of the person's own in a default source, if no skill is called OTHER and no
+//!   second skill claims it. Skills that cannot be read and skills of other agents count as well; skills that nobody trusts
+//!   do not. A run without the default sources cannot know, so there no `skillKey` counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -50,6 +52,12 @@ pub enum ClaimRefusal {
     ClaimedTwice,
     /// The entry is not for skills of this source.
     Source(EntryRefusal),
+    /// Skills of this source have no entry but that of their name.
+    NotKept(Source),
+    /// The default sources, where a skill of that name may be, are not searched.
+    SourcesNotSearched,
+    /// It has the form of a name that metier gives to a skill of a server or a plugin.
+    QualifiedName,
 }
 
 impl EntryKey {
@@ -65,7 +73,7 @@ impl EntryKey {
 
     /// Says that the person wrote an entry which the skill does not get, or that its `skillKey`
     /// claims one of another skill.
-    pub(super) fn problem(&self, file: &Path) -> Option<Problem> {
+    pub(super) fn problem(&self, file: &Path, choices: &Choices) -> Option<Problem> {
         let problem = |message| Problem::new(Code::EntryWithheld, file, message);
         match (&self.refusal, &self.ignored_claim) {
             (Some(refusal), _) if self.is_configured => {
@@ -80,7 +88,9 @@ impl EntryKey {
                     EntryRefusal::OtherSource(_) => problem(message),
                 })
             }
-            (_, Some((claim, refusal))) => {
+            (_, Some((claim, refusal)))
+                if !refusal.is_about_sources() || choices.entries.contains_key(claim) =>
+            {
                 Some(problem(format!("`skillKey: {claim}` is ignored: {refusal}")))
             }
             _ => None,
@@ -101,12 +111,29 @@ impl fmt::Display for EntryRefusal {
     }
 }
 
+impl ClaimRefusal {
+    /// Returns whether it depends on where the skill is and what is searched, so that it makes no difference if there is
+    /// no such entry.
+    fn is_about_sources(&self) -> bool {
+        matches!(self, Self::NotKept(_) | Self::SourcesNotSearched | Self::QualifiedName)
+    }
+}
+
 impl fmt::Display for ClaimRefusal {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NameOfASkill => formatter.write_str("it is the name of another skill"),
             Self::ClaimedTwice => formatter.write_str("another skill claims it too"),
             Self::Source(refusal) => write!(formatter, "its entry {refusal}"),
+            Self::NotKept(source) => {
+                write!(formatter, "it does not count for a skill of the source `{source}`")
+            }
+            Self::SourcesNotSearched => formatter.write_str(
+                "a skill of that name may be in the default sources, which are not searched",
+            ),
+            Self::QualifiedName => {
+                formatter.write_str("a key with a colon is that of a server or a plugin")
+            }
         }
     }
 }
@@ -118,24 +145,32 @@ pub(super) struct EntryClaims {
     claimants: BTreeMap<String, BTreeSet<SkillName>>,
     /// Claimed keys that are names of skills.
     names: BTreeSet<String>,
+    /// How many plugins have a skill of a name.
+    plugin_skills: BTreeMap<SkillName, usize>,
 }
 
 impl EntryClaims {
     /// Collects the claims of skills whose entry would be theirs. Those of skills that could not have
-    /// it anyway must not keep it from others.
-    pub(super) fn of(skills: &[Skill], choices: &Choices) -> Self {
+    /// it anyway must not keep it from others. `unread` are names of skills that cannot be read.
+    pub(super) fn of(skills: &[Skill], unread: &BTreeSet<String>, choices: &Choices) -> Self {
         let mut claims = Self::default();
+        let mut claimed = BTreeSet::new();
         for skill in skills.iter().filter(|skill| skill.is_trusted()) {
+            if skill.plugin.is_some() {
+                *claims.plugin_skills.entry(skill.manifest.name.clone()).or_default() += 1;
+            }
             let Some(claim) = claim_of(skill) else { continue };
-            if source_refusal(claim_source(skill), claim, choices).is_none() {
+            claimed.insert(claim);
+            if claimant_refusal(claim, skill, choices).is_none() {
                 let claimants = claims.claimants.entry(claim.to_owned()).or_default();
                 claimants.insert(skill.name.clone());
             }
         }
-        if !claims.claimants.is_empty() {
-            let names = skills.iter().map(|skill| skill.name.as_str());
-            let names = names.filter(|name| claims.claimants.contains_key(*name));
-            claims.names = names.map(str::to_owned).collect();
+        if !claimed.is_empty() {
+            let trusted = skills.iter().filter(|skill| skill.is_trusted());
+            let elsewhere = unread.iter().chain(&choices.reserved_names).map(String::as_str);
+            let names = trusted.map(|skill| skill.name.as_str()).chain(elsewhere);
+            claims.names = names.filter(|name| claimed.contains(name)).map(str::to_owned).collect();
         }
         claims
     }
@@ -156,7 +191,7 @@ impl EntryClaims {
                 Some(refusal) => ignored_claim = Some((claim.to_owned(), refusal)),
             }
         }
-        let name = skill.name.as_str();
+        let name = self.name_of_entry(skill, choices);
         EntryKey {
             key: name.to_owned(),
             is_configured: choices.entries.contains_key(name),
@@ -169,12 +204,42 @@ impl EntryClaims {
         if self.names.contains(claim) {
             return Some(ClaimRefusal::NameOfASkill);
         }
-        if let Some(refusal) = source_refusal(claim_source(skill), claim, choices) {
-            return Some(ClaimRefusal::Source(refusal));
+        if let Some(refusal) = claimant_refusal(claim, skill, choices) {
+            return Some(refusal);
         }
         let others = self.claimants.get(claim).into_iter().flatten();
         let mut others = others.filter(|name| **name != skill.name);
         others.next().map(|_| ClaimRefusal::ClaimedTwice)
+    }
+
+    /// Returns the name that counts for the entry. A plugin's skill that goes by another name because its own is taken
+    /// keeps an entry that is for plugins, if it is the only one.
+    fn name_of_entry<'a>(&self, skill: &'a Skill, choices: &Choices) -> &'a str {
+        let named = &skill.manifest.name;
+        let entry = choices.entries.get(named.as_str());
+        let is_for_plugins = entry.is_some_and(|it| it.source == Some(Source::Plugin));
+        let is_only_one = self.plugin_skills.get(named) == Some(&1);
+        let has_own = choices.entries.contains_key(skill.name.as_str());
+        if skill.plugin.is_some() && is_for_plugins && is_only_one && !has_own {
+            return named.as_str();
+        }
+        skill.name.as_str()
+    }
+}
+
+/// Returns why a skill may not claim a key, whatever other skills there are.
+fn claimant_refusal(claim: &str, skill: &Skill, choices: &Choices) -> Option<ClaimRefusal> {
+    if let Some(refusal) = source_refusal(claim_source(skill), claim, choices) {
+        return Some(ClaimRefusal::Source(refusal));
+    }
+    match skill.source {
+        Source::Remote => None,
+        source @ (Source::Project | Source::Plugin | Source::Flag) => {
+            Some(ClaimRefusal::NotKept(source))
+        }
+        _ if claim.contains(':') => Some(ClaimRefusal::QualifiedName),
+        _ if !choices.are_claims_counted => Some(ClaimRefusal::SourcesNotSearched),
+        _ => None,
     }
 }
 

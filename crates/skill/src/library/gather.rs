@@ -1,6 +1,6 @@
 //! Gathering skills of every source, before one of each name is chosen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::catalog::HeaderTokens;
@@ -23,6 +23,8 @@ const SKILLS_PER_THREAD: usize = 64;
 #[derive(Default)]
 pub(super) struct Gathered {
     pub(super) skills: Vec<Skill>,
+    /// Names of the folders of the person's skills that cannot be read.
+    pub(super) unread: BTreeSet<String>,
     pub(super) problems: Vec<Problem>,
 }
 
@@ -127,6 +129,9 @@ impl Gathering {
 
     fn add_root(&mut self, index: usize, root: &Root, scan: RootScan, trust: TrustPolicy<'_>) {
         self.gathered.problems.extend(scan.problems);
+        if root.project.is_none() {
+            self.gathered.unread.extend(scan.unread);
+        }
         self.gathered.skills.reserve(scan.found.len());
         let mut untrusted = 0;
         let judgements = judge(root, &scan.found, trust);

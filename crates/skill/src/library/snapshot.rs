@@ -77,8 +77,9 @@ pub enum Change {
 /// says why. It reads the disk and returns when it has. The page of [the crate](crate) has an example.
 pub fn build(options: &LibraryOptions<'_>) -> Snapshot {
     let scans = scan(&ScanOptions { roots: options.roots, cache: options.cache });
-    let Gathered { skills, mut problems } = Gathered::of(options, scans);
-    let entries = choose(skills, options, &mut problems);
+    let mut gathered = Gathered::of(options, scans);
+    let entries = choose(&mut gathered, options);
+    let mut problems = gathered.problems;
     problems.sort();
     problems.dedup();
     let catalog = catalog_of(&entries, options.catalog_tokens, Format::Lines);
@@ -136,11 +137,9 @@ impl Snapshot {
 
 /// One skill of each name. A skill that is not trusted hides none that is, except that one of this machine, trusted or
 /// not, hides those of other servers.
-fn choose(
-    mut skills: Vec<Skill>,
-    options: &LibraryOptions<'_>,
-    problems: &mut Vec<Problem>,
-) -> Vec<Entry> {
+fn choose(gathered: &mut Gathered, options: &LibraryOptions<'_>) -> Vec<Entry> {
+    let Gathered { skills, unread, problems } = gathered;
+    let mut skills = std::mem::take(skills);
     let clashing = clashing_plugin_names(&skills);
     for skill in &mut skills {
         if let Some(plugin) = &skill.plugin
@@ -153,7 +152,7 @@ fn choose(
     namesakes::separate(&mut skills, problems);
     // Stable: skills of one name stay in the order of their sources.
     skills.sort_by(|left, right| left.name.cmp(&right.name));
-    let claims = EntryClaims::of(&skills, options.choices);
+    let claims = EntryClaims::of(&skills, unread, options.choices);
     let mut entries = Vec::with_capacity(skills.len());
     let mut skills = skills.into_iter().peekable();
     while let Some(mut winner) = skills.next() {
@@ -162,7 +161,7 @@ fn choose(
             shadows.push(settle(&mut winner, other, problems));
         }
         let entry_key = claims.entry_key(&winner, options.choices);
-        problems.extend(entry_key.problem(&winner.place.file()));
+        problems.extend(entry_key.problem(&winner.place.file(), options.choices));
         entries.push(judged(winner, shadows, entry_key, options));
     }
     report_case_clashes(&entries, problems);

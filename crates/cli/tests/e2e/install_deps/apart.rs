@@ -3,11 +3,10 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use metier_skill::install::tool_folder;
 use metier_testkit::{Outcome, TestEnv};
 
 use super::{link, manager};
-use crate::{environment, json, write_skill};
+use crate::{environment, json, own_tool_folder, write_skill};
 
 const SOURCES: [&str; 3] = ["--no-default-sources", "--skills-dir", "skills"];
 
@@ -90,7 +89,7 @@ fn programs_of_an_older_layout_go_to_the_skill_they_were_installed_for() {
     let tools = env.home().join(".metier/tools");
     let target = fs::read_link(link(&env, "boat", "tool")).unwrap();
     for skill in ["ship", "boat"] {
-        fs::remove_dir_all(tools.join(tool_folder(skill)).join(".bin")).unwrap();
+        fs::remove_dir_all(tools.join(own_tool_folder(&env, skill)).join(".bin")).unwrap();
     }
     fs::create_dir(tools.join("bin")).unwrap();
     symlink(target, tools.join("bin/tool")).unwrap();

@@ -9,6 +9,7 @@ use metier_testkit::server::{Reply, Server};
 use sha2::{Digest, Sha256};
 
 use super::{TOOL, explained, install, link, use_tool, with_options};
+use crate::own_tool_folder;
 use crate::tasks::secure::{Certificates, serve};
 
 fn sha256(bytes: &[u8]) -> String {
@@ -53,7 +54,7 @@ fn a_download_is_verified_unpacked_and_runs_in_the_sandbox() {
     assert_eq!(explained(&env)["eligible"], true);
     let used = use_tool(&env);
     assert_eq!(used.stdout, "tool says hello\n[HOME]/.metier/tools/[SHIP]/.bin/tool\n", "{used}");
-    let folder = env.home().join(".metier/tools").join(metier_skill::install::tool_folder("ship"));
+    let folder = env.home().join(".metier/tools").join(own_tool_folder(&env, "ship"));
     assert!(folder.join("runtime/dist/tool").is_file());
     assert_snapshot!(install(&env, &[]), @"
     exit 0
@@ -98,7 +99,7 @@ fn downloaded(reply: Reply, more: &str) -> String {
     let outcome = install(&env, &["--yes"]);
     assert_eq!(outcome.code, 1, "{outcome}");
     assert!(!link(&env, "ship", "tool").exists());
-    let folder = env.home().join(".metier/tools").join(metier_skill::install::tool_folder("ship"));
+    let folder = env.home().join(".metier/tools").join(own_tool_folder(&env, "ship"));
     assert_eq!(fs::read_dir(folder).expect("the folder").count(), 0, "nothing is left");
     let error = outcome.stderr.lines().find(|line| line.starts_with("error")).unwrap_or_default();
     let address = server.url("");

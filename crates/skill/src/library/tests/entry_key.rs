@@ -96,14 +96,113 @@ fn a_skill_key_that_is_the_name_of_another_skill_is_ignored() {
 }
 
 #[test]
-fn a_skill_key_is_ignored_even_if_the_skill_of_that_name_is_hidden_or_not_trusted() {
+fn a_skill_key_is_ignored_even_if_the_skill_of_that_name_is_hidden() {
     let mut world = World::new();
     skill(&world, "user", "thief", "weather");
     skill(&world, "project/skills", "weather", "");
     world.root(Source::User, "user");
     world.root(Source::Project, "project/skills");
+    world.trust_all = true;
     entry(&mut world, "weather", None);
     insta::assert_snapshot!(standing(&world, "thief"), @"has thief; not weather: it is the name of another skill; without KEY");
+}
+
+#[test]
+fn a_skill_that_nobody_trusts_takes_no_key_away_by_its_name() {
+    let mut world = World::new();
+    skill(&world, "user", "weather", "wx");
+    skill(&world, "project/skills", "wx", "");
+    world.scratch.write("project/skills/wx2/SKILL.md", "---\nname: [\n---\n");
+    world.root(Source::User, "user");
+    world.root(Source::Project, "project/skills");
+    entry(&mut world, "wx", None);
+    insta::assert_snapshot!(standing(&world, "weather"), @"has wx; ready");
+}
+
+#[test]
+fn the_name_of_a_skill_that_cannot_be_read_cannot_be_claimed() {
+    let break_it: [fn(&World); 4] = [
+        |world| drop(world.scratch.write("user/weather/SKILL.md", "---\nname: weather\n---\n")),
+        |world| drop(world.scratch.write("user/weather/SKILL.md", vec![0_u8; 2 << 20])),
+        |world| drop(world.scratch.fifo("user/weather/SKILL.md")),
+        |world| drop(world.scratch.link("user/weather/SKILL.md", "nowhere")),
+    ];
+    for break_it in break_it {
+        let mut world = World::new();
+        skill(&world, "user", "thief", "weather");
+        world.scratch.folder("user/weather");
+        break_it(&world);
+        world.root(Source::User, "user");
+        entry(&mut world, "weather", None);
+        assert_eq!(
+            standing(&world, "thief"),
+            "has thief; not weather: it is the name of another skill; without KEY"
+        );
+    }
+}
+
+#[test]
+fn the_name_of_a_skill_that_is_kept_elsewhere_cannot_be_claimed() {
+    let mut world = World::new();
+    skill(&world, "user", "thief", "weather");
+    world.root(Source::User, "user");
+    entry(&mut world, "weather", None);
+    world.choices.reserved_names.insert("weather".to_owned());
+    insta::assert_snapshot!(standing(&world, "thief"), @"has thief; not weather: it is the name of another skill; without KEY");
+}
+
+#[test]
+fn a_skill_key_does_not_count_where_the_default_sources_are_not_searched() {
+    let mut world = World::new();
+    skill(&world, "user", "thief", "weather");
+    world.root(Source::User, "user");
+    entry(&mut world, "weather", None);
+    world.choices.are_claims_counted = false;
+    insta::assert_snapshot!(standing(&world, "thief"), @"has thief; not weather: a skill of that name may be in the default sources, which are not searched; without KEY");
+}
+
+#[test]
+fn only_a_skill_that_the_person_keeps_in_a_default_source_claims_a_key() {
+    for source in [Source::Flag, Source::Project, Source::Plugin] {
+        let mut world = World::new();
+        skill(&world, "own/skills", "thief", "weather");
+        world.root(source, "own/skills");
+        world.trust_all = true;
+        let named = Some(source).filter(|it| *it != Source::Flag);
+        entry(&mut world, "weather", named);
+        let standing = standing(&world, "thief");
+        let wanted = format!("not weather: it does not count for a skill of the source `{source}`");
+        assert!(standing.contains(&wanted) && standing.ends_with("without KEY"), "{standing}");
+    }
+}
+
+#[test]
+fn the_key_of_a_server_or_a_plugin_cannot_be_claimed() {
+    let mut world = World::new();
+    skill(&world, "user", "thief", "'srv:weather'");
+    world.root(Source::User, "user");
+    entry(&mut world, "srv:weather", None);
+    insta::assert_snapshot!(standing(&world, "thief"), @"has thief; not srv:weather: a key with a colon is that of a server or a plugin; without KEY");
+}
+
+#[test]
+fn a_plugin_skill_keeps_the_entry_for_plugins_under_another_name() {
+    let mut world = World::new();
+    skill(&world, "plugin", "weather", "");
+    skill(&world, "user", "weather", "");
+    world.plugin("tools", "plugin");
+    world.root(Source::User, "user");
+    entry(&mut world, "weather", Some(Source::Plugin));
+    insta::assert_snapshot!(standing(&world, "tools:weather"), @"has weather; ready");
+    insta::assert_snapshot!(standing(&world, "weather"), @r#"no weather: says `source = "plugin"`; without KEY"#);
+    entry(&mut world, "weather", None);
+    insta::assert_snapshot!(standing(&world, "tools:weather"), @r#"no tools:weather: does not say `source = "plugin"`; without KEY"#);
+    // Nobody can tell which of two is meant.
+    skill(&world, "other", "weather", "");
+    world.plugin("other", "other");
+    entry(&mut world, "weather", Some(Source::Plugin));
+    assert!(!standing(&world, "tools:weather").ends_with("ready"));
+    assert!(!standing(&world, "other:weather").ends_with("ready"));
 }
 
 #[test]

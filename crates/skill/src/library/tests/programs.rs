@@ -52,6 +52,21 @@ fn programs_that_were_installed_for_another_skill_do_not_count() {
 }
 
 #[test]
+fn a_skill_of_a_folder_named_for_one_run_has_tools_of_its_own() {
+    let mut world = ship("{requires: {bins: [one]}}");
+    let tools = world.scratch.folder("tools");
+    world.tools = Some(tools.clone());
+    world.scratch.program(format!("tools/{}/.bin/one", tool_folder("ship")));
+    assert!(eligible(&world));
+    let text = "---\nname: ship\ndescription: Other.\nmetadata: {metier: {requires: {bins: [one]}}}\n---\n";
+    world.scratch.write("downloads/ship/SKILL.md", text);
+    world.root(Source::Flag, "downloads");
+    assert!(!eligible(&world));
+    let snapshot = world.build();
+    assert_ne!(snapshot.find("ship").unwrap().tool_folder(&tools), tools.join(tool_folder("ship")));
+}
+
+#[test]
 fn a_program_that_only_the_person_sees_is_named_with_its_place() {
     let mut world = ship("{requires: {bins: [one]}}");
     world.unseen = vec![world.scratch.folder("home/bin")];

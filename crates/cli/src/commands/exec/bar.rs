@@ -2,16 +2,42 @@
 //!
 //! A program may rewrite its own line, but not the bar, by which a person tells its errors from its output. So steps
 //! to the left end at the bar, and whatever goes to the beginning of the line, or erases it, brings the bar
-//! back. What comes here has passed [`Screen`](crate::output::Screen): text, colours, and a few
-//! steps within the line.
+//! back. A line that is too long for the terminal is broken, since its next row would have no bar. What comes here has
+//! passed [`Screen`](crate::output::Screen): text, colours, and a few steps within the line.
+
+use unicode_width::UnicodeWidthChar as _;
+
+use crate::output::{style, styled};
 
 /// Takes all colours off.
 const RESET: &str = "\u{1b}[0m";
 /// In front of lines of standard error.
-pub(super) const BAR: &str = "│ ";
+const BAR: &str = "│ ";
+/// Columns of the bar.
+const BAR_COLUMNS: usize = 2;
+/// The width of a terminal that does not say how wide it is: as wide as one can be.
+pub(super) const UNKNOWN_WIDTH: usize = u16::MAX as usize;
+/// Columns between the stops of a tab.
+const TAB_COLUMNS: usize = 8;
 
 /// Most bytes of colours that are put on again behind a bar; more than that is the program's own fault.
 const MAX_COLOR_BYTES: usize = 256;
+
+/// The terminal on which lines are shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BarTerminal {
+    /// Columns there are, or [`UNKNOWN_WIDTH`].
+    pub(super) width: usize,
+    /// Whether programs may set colours on it.
+    pub(super) has_colors: bool,
+}
+
+impl BarTerminal {
+    /// Returns the bar as it looks here.
+    fn bar(self) -> String {
+        if self.has_colors { format!("{RESET}{}", styled(style::BAD, BAR)) } else { BAR.to_owned() }
+    }
+}
 
 /// Puts the bar in front of lines, in whatever pieces they come.
 #[derive(Debug, Default)]
@@ -21,6 +47,8 @@ pub(super) struct BarredLines {
     /// Columns that the cursor is right of the bar, at least. What a terminal may show narrower than it is counted does not
     /// count.
     column: usize,
+    /// Columns between the left edge of the terminal and the cursor, at most.
+    edge: usize,
     /// The sequences by which the program chose its colours. The bar has its own, or it could be made invisible.
     colors: String,
 }
@@ -33,8 +61,8 @@ impl BarredLines {
     }
 
     /// Returns the next piece of the stream with bars.
-    pub(super) fn mark(&mut self, text: &str, bar: &str) -> String {
-        let mut marked = String::with_capacity(text.len() + bar.len());
+    pub(super) fn mark(&mut self, text: &str, terminal: BarTerminal) -> String {
+        let mut marked = String::with_capacity(text.len() + BAR.len());
         let mut rest = text;
         while let Some(character) = rest.chars().next() {
             let length = if character == '\u{1b}' { sequence(rest) } else { character.len_utf8() };
@@ -42,55 +70,63 @@ impl BarredLines {
             rest = after;
             // An empty line has none.
             if !self.is_in_line && character != '\n' {
-                self.push_bar(bar, &mut marked);
+                self.push_bar(terminal, &mut marked);
             }
-            self.add(piece, character, bar, &mut marked);
+            self.add(piece, character, terminal, &mut marked);
         }
         marked
     }
 
-    fn push_bar(&mut self, bar: &str, marked: &mut String) {
-        if !self.colors.is_empty() {
-            marked.push_str(RESET);
-        }
-        marked.push_str(bar);
+    fn push_bar(&mut self, terminal: BarTerminal, marked: &mut String) {
+        marked.push_str(&terminal.bar());
         marked.push_str(&self.colors);
         self.is_in_line = true;
         self.column = 0;
+        self.edge = BAR_COLUMNS;
     }
 
-    fn add(&mut self, piece: &str, character: char, bar: &str, marked: &mut String) {
+    fn add(&mut self, piece: &str, character: char, terminal: BarTerminal, marked: &mut String) {
         match character {
             '\n' | '\r' => {
                 marked.push(character);
                 self.begin_line();
             }
             '\u{8}' => self.step_left(1, marked),
-            '\u{1b}' => self.control(piece, bar, marked),
+            '\u{1b}' => self.control(piece, terminal, marked),
+            // A tab goes no further than the last column.
+            '\t' => {
+                marked.push(character);
+                self.edge = (self.edge / TAB_COLUMNS + 1) * TAB_COLUMNS;
+            }
             _ => {
+                let columns = character.width().unwrap_or_default().max(1);
+                if self.edge + columns > terminal.width {
+                    marked.push('\n');
+                    self.push_bar(terminal, marked);
+                }
                 marked.push(character);
                 self.column += usize::from(has_a_column(character));
+                self.edge += columns;
             }
         }
     }
 
-    fn control(&mut self, sequence: &str, bar: &str, marked: &mut String) {
+    fn control(&mut self, sequence: &str, terminal: BarTerminal, marked: &mut String) {
         let (parameter, last) = sequence[1..].split_at(sequence.len() - 2);
         let parameter = parameter.trim_start_matches('[');
         let number = || parameter.parse::<usize>().unwrap_or(1).max(1);
         match last {
             "D" => self.step_left(number(), marked),
+            "C" => self.step_right(number(), terminal, marked),
             // Columns count from the bar on.
             "G" => {
                 marked.push('\r');
-                self.push_bar(bar, marked);
-                if number() > 1 {
-                    marked.push_str(&format!("\u{1b}[{}C", number() - 1));
-                }
+                self.push_bar(terminal, marked);
+                self.step_right(number() - 1, terminal, marked);
             }
             "K" if !matches!(parameter, "" | "0") => {
                 marked.push_str("\r\u{1b}[K");
-                self.push_bar(bar, marked);
+                self.push_bar(terminal, marked);
             }
             "m" => {
                 marked.push_str(sequence);
@@ -110,6 +146,16 @@ impl BarredLines {
         let count = count.min(self.column);
         marked.extend(std::iter::repeat_n('\u{8}', count));
         self.column -= count;
+        self.edge = self.edge.saturating_sub(count);
+    }
+
+    /// Steps to the right, to the last column at most: what is written next is in the same row.
+    fn step_right(&mut self, count: usize, terminal: BarTerminal, marked: &mut String) {
+        let count = count.min(terminal.width.saturating_sub(self.edge + 1));
+        if count > 0 {
+            marked.push_str(&format!("\u{1b}[{count}C"));
+            self.edge += count;
+        }
     }
 }
 
@@ -129,26 +175,33 @@ mod tests {
     use super::*;
     use crate::output::{Abilities, Screen};
 
-    /// What a terminal shows of a text on standard error, whatever pieces it comes in: its rows, each with a bar.
+    const WIDE: BarTerminal = BarTerminal { width: UNKNOWN_WIDTH, has_colors: false };
+
+    /// What a terminal that is wide enough shows of a text on standard error, whatever pieces it comes in: its rows, each
+    /// with a bar.
     fn rows(text: &[u8]) -> Vec<String> {
+        rows_of(text, WIDE)
+    }
+
+    fn rows_of(text: &[u8], width: BarTerminal) -> Vec<String> {
         let abilities = Abilities { colors: true, moves: true };
         let whole = {
             let (mut screen, mut lines) = (Screen::new(abilities), BarredLines::default());
             let shown = screen.pass(text) + &screen.end();
-            lines.mark(&shown, BAR)
+            lines.mark(&shown, width)
         };
         let (mut screen, mut lines) = (Screen::new(abilities), BarredLines::default());
         let mut pieces = String::new();
         for byte in text {
-            pieces.push_str(&lines.mark(&screen.pass(&[*byte]), BAR));
+            pieces.push_str(&lines.mark(&screen.pass(&[*byte]), width));
         }
-        pieces.push_str(&lines.mark(&screen.end(), BAR));
+        pieces.push_str(&lines.mark(&screen.end(), width));
         assert_eq!(pieces, whole, "it does not matter in which pieces it comes");
-        terminal(&whole)
+        terminal(&whole, width.width)
     }
 
-    /// A terminal that is wide enough.
-    fn terminal(text: &str) -> Vec<String> {
+    /// A terminal, which wraps lines.
+    fn terminal(text: &str, width: usize) -> Vec<String> {
         let (mut rows, mut at) = (vec![Vec::<char>::new()], 0_usize);
         let mut rest = text;
         while let Some(character) = rest.chars().next() {
@@ -166,7 +219,7 @@ mod tests {
                 ('\r', _) => at = 0,
                 ('\u{8}', _) => at = at.saturating_sub(1),
                 ('\u{1b}', Some('D')) => at = at.saturating_sub(count),
-                ('\u{1b}', Some('C')) => at += count,
+                ('\u{1b}', Some('C')) => at = at.saturating_add(count).min(width - 1),
                 ('\u{1b}', Some('G')) => at = count - 1,
                 ('\u{1b}', Some('K')) if number == "2" => row.clear(),
                 ('\u{1b}', Some('K')) if number == "1" => {
@@ -179,6 +232,11 @@ mod tests {
                     if !character.is_ascii() && !('─'..='⣿').contains(&character) {
                         continue;
                     }
+                    if at == width {
+                        rows.push(Vec::new());
+                        at = 0;
+                    }
+                    let row = rows.last_mut().expect("a row");
                     row.resize(row.len().max(at + 1), ' ');
                     row[at] = character;
                     at += 1;
@@ -221,12 +279,38 @@ mod tests {
     }
 
     #[test]
+    fn no_row_of_a_long_line_is_without_a_bar() {
+        let narrow = BarTerminal { width: 20, has_colors: false };
+        let long = "x".repeat(100);
+        let attempts = [
+            long.clone(),
+            format!("\u{1b}[999C{long}"),
+            "\u{1b}[999Coutput\u{1b}[999C\u{1b}[999Coutput".to_owned(),
+            "\u{1b}[999Goutput".to_owned(),
+            "error\u{1b}[18Goutput\u{8}\u{8}\u{8}output".to_owned(),
+            "error\r\u{1b}[19Coutput".to_owned(),
+            "─".repeat(100),
+        ];
+        for attempt in attempts {
+            let rows = rows_of(attempt.as_bytes(), narrow);
+            assert!(rows.iter().all(|row| row.starts_with('│')), "{rows:?} of {attempt:?}");
+        }
+        assert_eq!(rows_of(b"eighteen columns..\nx", narrow), ["│ eighteen columns..", "│ x"]);
+        let tabs = rows_of(b"\t\t\toutput output", narrow);
+        assert!(tabs.iter().all(|row| row.starts_with('│')), "{tabs:?}");
+    }
+
+    #[test]
     fn the_bar_has_colours_of_its_own() {
+        let colored = BarTerminal { width: UNKNOWN_WIDTH, has_colors: true };
+        let bar = colored.bar();
+        assert!(bar.starts_with(RESET), "whatever standard output has set: {bar:?}");
         let mut lines = BarredLines::default();
-        let marked = lines.mark("\u{1b}[8mhidden\nstill\u{1b}[0m\nplain\n", BAR);
-        assert_eq!(marked, "│ \u{1b}[8mhidden\n\u{1b}[0m│ \u{1b}[8mstill\u{1b}[0m\n│ plain\n");
+        let marked = lines.mark("\u{1b}[8mhidden\nstill\u{1b}[0m\nplain\n", colored);
+        let expected = format!("{bar}\u{1b}[8mhidden\n{bar}\u{1b}[8mstill\u{1b}[0m\n{bar}plain\n");
+        assert_eq!(marked, expected);
         let many = "\u{1b}[8m".repeat(1_000);
-        lines.mark(&many, BAR);
+        lines.mark(&many, colored);
         assert!(lines.colors.len() <= MAX_COLOR_BYTES && !lines.colors.is_empty());
     }
 

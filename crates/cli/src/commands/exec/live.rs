@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use metier_sandbox::Stream;
 use metier_workspace::executor::{self, Teller};
 
-use super::bar::{BAR, BarredLines};
+use super::bar::{BarTerminal, BarredLines, UNKNOWN_WIDTH};
 use crate::context::Context;
 use crate::output::{Abilities, ERASE, Output, Screen, Ticker, line, plain, room, style, styled};
 use crate::runs::preparing_words;
@@ -155,8 +155,8 @@ impl View {
         let text = match stream {
             Stream::Output => text,
             Stream::Error => {
-                let bar = if self.is_colored { styled(style::BAD, BAR) } else { BAR.to_owned() };
-                self.barred.mark(&text, &bar)
+                let terminal = BarTerminal { width: terminal_width(), has_colors: self.is_colored };
+                self.barred.mark(&text, terminal)
             }
         };
         write(stream, format!("{end_of_line}{text}").as_bytes());
@@ -205,6 +205,12 @@ impl View {
             write(Stream::Error, b"\n");
         }
     }
+}
+
+/// Returns the columns of the terminal at this moment; [`UNKNOWN_WIDTH`] if it does not say.
+fn terminal_width() -> usize {
+    let size = terminal_size::terminal_size_of(io::stderr());
+    size.map(|(width, _)| usize::from(width.0)).filter(|it| *it > 0).unwrap_or(UNKNOWN_WIDTH)
 }
 
 /// Writes where the command's output would go. A reader that has seen enough is no error.

@@ -48,6 +48,26 @@ impl CallBudget {
     fn give_back(&self, count: usize) {
         self.open.fetch_sub(count, Ordering::Relaxed);
     }
+
+    /// Takes a place that is given back when it is dropped.
+    ///
+    /// # Errors
+    ///
+    /// When none is free.
+    pub(crate) fn reserve(&self) -> Result<ReservedCall, CallError> {
+        let taken = self.take().then(|| ReservedCall(self.clone()));
+        taken.ok_or(CallError::TokenHasTooMany(self.most))
+    }
+}
+
+/// A place in a [`CallBudget`].
+#[derive(Debug)]
+pub(crate) struct ReservedCall(CallBudget);
+
+impl Drop for ReservedCall {
+    fn drop(&mut self) {
+        self.0.give_back(1);
+    }
 }
 
 /// Why a call cannot be opened.

@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
-use super::MAX_MESSAGE;
+use super::bounds::{MESSAGE, MessageTooLarge};
 use super::calls::{CallError, Calls};
 use super::line::{Glimpse, Line, LineReader, write_line};
 
@@ -38,7 +38,7 @@ pub(crate) type Refusal = Box<ServerJsonRpcMessage>;
 
 impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Lines<R, W> {
     pub(crate) fn new(reader: R, writer: W, calls: Calls) -> Self {
-        let reader = LineReader::new(reader, MAX_MESSAGE);
+        let reader = LineReader::new(reader, MESSAGE.bytes);
         Self { reader, writer: Arc::new(Mutex::new(Some(writer))), refusing: None, calls }
     }
 
@@ -49,6 +49,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Lines<
         if text.trim_ascii().is_empty() {
             return Ok(None);
         }
+        MESSAGE.check(text).map_err(refused_message)?;
         let message: ClientJsonRpcMessage = serde_json::from_slice(text).map_err(|error| {
             let glimpse = serde_json::from_slice::<Glimpse>(text).ok();
             let id = glimpse.and_then(|glimpse| glimpse.waits_as());
@@ -59,6 +60,11 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Lines<
         }
         Ok(Some(message))
     }
+}
+
+/// Refuses a message that is too large to be parsed, so that its id is not known.
+fn refused_message(error: MessageTooLarge) -> Refusal {
+    Box::new(JsonRpcMessage::error(ErrorData::invalid_request(error.to_string(), None), None))
 }
 
 /// What is said of a call that cannot be opened. The answer to one whose id is in use would be taken for that of the
@@ -95,11 +101,7 @@ where
             }
             let parsed = match self.reader.next().await {
                 Ok(Line::Whole) => self.parse(),
-                Ok(Line::TooLong) => {
-                    let text = format!("a message has at most {MAX_MESSAGE} bytes");
-                    let data = ErrorData::invalid_request(text, None);
-                    Err(Box::new(JsonRpcMessage::error(data, None)))
-                }
+                Ok(Line::TooLong) => Err(refused_message(MessageTooLarge::Bytes(MESSAGE.bytes))),
                 Ok(Line::End) => return None,
                 Err(error) => {
                     tracing::warn!(%error, "the input cannot be read");

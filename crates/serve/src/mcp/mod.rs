@@ -4,6 +4,7 @@
 //! - [`client`] connects to other servers; [`foreign`] gives their tools to our agent.
 //! - [`skills`] has the messages of the extension for skills, which both sides speak.
 
+mod bounds;
 mod calls;
 pub mod client;
 pub mod foreign;
@@ -16,6 +17,3 @@ pub mod stdio;
 mod stuck;
 
 pub use server::Server;
-
-/// The bytes that a message of a client may have.
-const MAX_MESSAGE: usize = 4 << 20;

@@ -94,6 +94,7 @@ fn options() -> Options {
         tokens: Tokens::parse(TOKEN).expect("a token"),
         hosts: Vec::new(),
         origins: vec!["http://127.0.0.1:*".into()],
+        open_files: None,
     }
 }
 

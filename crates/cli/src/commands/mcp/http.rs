@@ -18,19 +18,23 @@ use crate::failure::Failure;
 use crate::output::style;
 use crate::runs::{key_of, new_session};
 
-/// Serves at an address until it is told to stop.
+/// Serves at an address until it is told to stop. This process may have so many files open.
 pub(super) async fn serve(
     address: SocketAddr,
     arguments: &HttpArgs,
     context: &Context,
     mut visitors: Visitors,
+    open_files: Option<u64>,
 ) -> Result<(), Failure> {
     if !address.ip().is_loopback() && !arguments.allow_remote {
         return Err(Failure::usage(format!("`{address}` can be reached from other machines"))
             .hint("listen at 127.0.0.1, or add `--allow-remote` if that is what you want"));
     }
     let (tokens, origin) = token::tokens(arguments, context)?;
-    visitors.holders = tokens.holders();
+    // Tokens of a file that was named are for others, also when only one is left. The only one that metier finds by
+    // itself is the person's own.
+    let is_own = arguments.token_file.is_none() && tokens.len() == 1;
+    visitors.holders = (!is_own).then(|| tokens.holders());
     let listener = TcpListener::bind(address).await.map_err(|error| {
         Failure::new(format!("cannot listen at `{address}`: {error}"))
             .hint("name an address of this machine and a free port; port 0 takes any")
@@ -51,6 +55,7 @@ pub(super) async fn serve(
         tokens,
         hosts: arguments.allow_host.clone(),
         origins: arguments.allow_origin.clone(),
+        open_files,
     };
     let make = move |guest| Server::new(visitors.visit(guest)).with_bell(visitors.bell.clone());
     http::serve(listener, options, make, told_to_stop()?).await.map_err(|error| {
@@ -65,7 +70,7 @@ pub(super) struct Visitors {
     /// The workspace of requests without a session, for the first token.
     key: SessionKey,
     passing: Mutex<BTreeMap<usize, Arc<Visit>>>,
-    /// Who has each token, if there are several: each has artifacts of its own that all its sessions share.
+    /// Who has each token, unless the only one is the person's own: each has artifacts of its own that all its sessions share.
     holders: Option<Vec<String>>,
     /// Rung when skills change.
     bell: Bell,

@@ -2,6 +2,7 @@
 
 mod http;
 mod install;
+mod open_files;
 mod servers;
 mod token;
 
@@ -17,6 +18,7 @@ use metier_serve::mcp::stdio::ServingEnd;
 use metier_serve::mcp::{Server, stdio};
 use metier_session::SessionStore;
 use metier_workspace::Runner;
+use open_files::raise_open_files;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::{McpArgs, McpCommand, ServeArgs};
@@ -46,6 +48,7 @@ pub(super) fn run(arguments: &McpArgs, context: &Context) -> Result<u8, Failure>
 }
 
 fn serve(arguments: &ServeArgs, context: &Context) -> Result<u8, Failure> {
+    let open_files = raise_open_files();
     let skills = Arc::new(Skills::find_here(context, &arguments.sources)?);
     context.report(&skills.snapshot().problems);
     let bell = Bell::default();
@@ -72,7 +75,8 @@ fn serve(arguments: &ServeArgs, context: &Context) -> Result<u8, Failure> {
             }
             Some(address) => {
                 let visitors = http::Visitors::new(visits, key, bell);
-                let served = http::serve(address, &arguments.http, context, visitors).await;
+                let served =
+                    http::serve(address, &arguments.http, context, visitors, open_files).await;
                 served.map(|()| ServingEnd::Done)
             }
         }

@@ -75,6 +75,7 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
     ("serve", "CallError", "*", "in an answer of `metier mcp`, for the program that asked"),
     ("serve", "Fault", "*", "becomes a `ClientError` before anybody sees it"),
     ("serve", "HostError", "*", "in an answer of `metier mcp --http`"),
+    ("serve", "MessageTooLarge", "*", "in an answer of `metier mcp`, for the program that asked"),
     ("serve", "SessionsError", "*", "in an answer of `metier mcp --http`"),
     (
         "session",

@@ -89,6 +89,22 @@ fn the_end_of_the_input_ends_what_runs() {
 }
 
 #[test]
+fn the_end_of_the_input_ends_what_does_not_end_when_asked() {
+    let env = with_skill();
+    let mut client = Piped::start(&env);
+    let mark = "mark-stubborn";
+    running(mark, |it| {
+        let mut call = it.clone();
+        let command = format!("trap '' TERM; sh -c 'sleep 300; :' {mark}");
+        call["params"]["arguments"]["command"] = command.into();
+        client.write(&call);
+    });
+    client.close_input();
+    must_end_within(AWAY, mark);
+    assert!(client.child.wait().expect("its end").success());
+}
+
+#[test]
 fn a_client_that_was_killed_leaves_nothing_running() {
     let env = with_skill();
     let mut client = Piped::start(&env);

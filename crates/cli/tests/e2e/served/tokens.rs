@@ -92,6 +92,13 @@ fn artifacts_of_the_user_belong_to_one_token() {
     assert!(Holder::new(&served, OTHER).kept().contains("second-secret"));
     let shown = env.run(["artifacts", "list", "--json"]);
     assert!(!shown.stdout.contains("note.txt"), "nor the person's own: {shown}");
+    drop(served);
+    // Nor does the only token that is left become the person's own.
+    let served = Served::start(&env, &[]);
+    Holder::new(&served, TOKEN).keep("secret-of-the-person");
+    drop(served);
+    let served = with_tokens(&env, &format!("{OTHER}\n"));
+    assert!(Holder::new(&served, OTHER).kept().contains("second-secret"));
 }
 
 #[test]

@@ -18,16 +18,19 @@ use hyper::body::{Body as _, Bytes, Incoming};
 use rmcp::ServerHandler;
 use rmcp::model::{ErrorData, JsonRpcError, RequestId};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::Serialize;
 use tokio::time::timeout;
 
 use super::host;
 use super::pages;
+use super::places::MAX_CONNECTIONS;
 use super::sessions::Sessions;
 use super::token::Tokens;
 use super::{BODY_TIME, Guest, PATH};
-use crate::mcp::MAX_MESSAGE;
+use crate::mcp::bounds::{INITIALIZE, MESSAGE, MessageTooLarge};
+use crate::mcp::calls::{CallBudget, ReservedCall};
 use crate::mcp::line::Glimpse;
-use crate::mcp::lines::refusal;
+use crate::mcp::lines::{refusal, refused_call};
 
 /// What is answered.
 pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
@@ -37,9 +40,14 @@ const JSON: &str = "application/json";
 /// The methods that the path has.
 pub(super) const METHODS: &str = "GET, POST, DELETE";
 
-/// Calls of sessions that may be open at a time, of all tokens together; each token has an equal share. Fewer than the
-/// threads on which calls wait for their programs, so that no token can occupy all of them.
+/// Calls of sessions that may be open at a time, of all tokens together, and as many requests whose answers are being
+/// sent; each token has an equal share of both. Fewer than the threads on which calls wait for their programs, so that
+/// no token can occupy all of them.
 const MAX_CALLS: usize = 256;
+/// File descriptors that the run of a program takes.
+const RUN_FILES: usize = 8;
+/// File descriptors that are left for everything that is neither a connection nor a run.
+const OTHER_FILES: usize = 128;
 
 /// Answers requests, whoever they are of.
 pub(super) struct Front<S> {
@@ -51,6 +59,8 @@ pub(super) struct Front<S> {
 /// What belongs to one token.
 struct House<S> {
     sessions: Arc<Sessions>,
+    /// Requests whose answers are being sent, which are all that bounds calls without a session.
+    answering: CallBudget,
     /// Opens sessions.
     opening: StreamableHttpService<S, Sessions>,
     /// Answers everything else.
@@ -60,11 +70,13 @@ struct House<S> {
 impl<S: ServerHandler> Front<S> {
     pub(super) fn new(
         tokens: Tokens,
+        open_files: Option<u64>,
         config: &StreamableHttpServerConfig,
         factory: &Arc<impl Fn(Guest) -> S + Send + Sync + 'static>,
     ) -> Self {
+        let share = calls_of_a_token(open_files, tokens.len());
         let houses = (0..tokens.len()).map(|token| {
-            let sessions = Arc::new(Sessions::new(MAX_CALLS / tokens.len().max(1)));
+            let sessions = Arc::new(Sessions::new(share));
             let service = |guest: Guest| {
                 let factory = Arc::clone(factory);
                 let make = move || Ok(factory(guest));
@@ -72,7 +84,7 @@ impl<S: ServerHandler> Front<S> {
             };
             let (opening, passing) =
                 (service(Guest::Session(token)), service(Guest::Passing(token)));
-            House { sessions, opening, passing }
+            House { sessions, answering: CallBudget::new(share), opening, passing }
         });
         Self { houses: houses.collect(), tokens }
     }
@@ -170,6 +182,9 @@ impl<S: ServerHandler> House<S> {
         if !is_json(&parts.headers) {
             return plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Messages are application/json");
         }
+        if let Err(error) = MESSAGE.check(&body) {
+            return too_large(error);
+        }
         let glimpse: Glimpse = match serde_json::from_slice(&body) {
             Ok(glimpse) => glimpse,
             Err(error) => return refused(refusal(&error), None),
@@ -178,10 +193,23 @@ impl<S: ServerHandler> House<S> {
         if glimpse.method.as_deref() == Some("initialize") {
             return self.initialize(parts, body, id).await;
         }
-        reworded(self.passing.handle(whole(parts, body)).await, id)
+        let Some(id) = id else {
+            return reworded(self.passing.handle(whole(parts, body)).await, None);
+        };
+        match self.answering.reserve() {
+            Ok(reserved) => {
+                let answer = self.passing.handle(whole(parts, body)).await;
+                reserving(reworded(answer, Some(id)), reserved)
+            }
+            // As in a session: the call is refused, and the connection is well.
+            Err(error) => json(StatusCode::OK, &refused_call(&error, &id)),
+        }
     }
 
     async fn initialize(&self, parts: Parts, body: Bytes, id: Option<RequestId>) -> Answer {
+        if INITIALIZE.check(&body).is_err() {
+            return too_large(MessageTooLarge::Initialize);
+        }
         if !self.sessions.have_room() {
             return plain(StatusCode::SERVICE_UNAVAILABLE, "Too many sessions are in use");
         }
@@ -189,20 +217,38 @@ impl<S: ServerHandler> House<S> {
     }
 }
 
+/// Returns how many calls one of several tokens may have open in sessions, and how many requests may wait for answers:
+/// so few that the programs of all tokens together leave files to open for connections.
+fn calls_of_a_token(open_files: Option<u64>, tokens: usize) -> usize {
+    let files = open_files.and_then(|it| usize::try_from(it).ok()).unwrap_or(usize::MAX);
+    let runs = files.saturating_sub(MAX_CONNECTIONS + OTHER_FILES) / RUN_FILES;
+    // Half of them in sessions, half without.
+    let calls = (runs / 2).min(MAX_CALLS);
+    (calls / tokens.max(1)).max(1)
+}
+
+/// Keeps a place until the last of an answer was sent, or its client has gone.
+fn reserving(answer: Answer, reserved: ReservedCall) -> Answer {
+    answer.map(|body| {
+        let keep = move |frame| {
+            let _kept = &reserved;
+            frame
+        };
+        body.map_frame(keep).boxed()
+    })
+}
+
 /// Reads a body, within bounds.
 async fn read(body: Incoming) -> Result<Bytes, Box<Answer>> {
-    let is_too_large = body.size_hint().lower() > MAX_MESSAGE as u64;
-    let reading = timeout(BODY_TIME, Limited::new(body, MAX_MESSAGE).collect());
+    let is_too_large = body.size_hint().lower() > MESSAGE.bytes as u64;
+    let reading = timeout(BODY_TIME, Limited::new(body, MESSAGE.bytes).collect());
     let read = if is_too_large { None } else { Some(reading.await) };
     let answer = match read {
         Some(Ok(Ok(body))) => return Ok(body.to_bytes()),
         Some(Ok(Err(error))) if !error.is::<LengthLimitError>() => {
             plain(StatusCode::BAD_REQUEST, "The message did not come whole")
         }
-        None | Some(Ok(Err(_))) => {
-            let text = format!("A message has at most {MAX_MESSAGE} bytes");
-            plain(StatusCode::PAYLOAD_TOO_LARGE, text)
-        }
+        None | Some(Ok(Err(_))) => too_large(MessageTooLarge::Bytes(MESSAGE.bytes)),
         Some(Err(_)) => plain(StatusCode::REQUEST_TIMEOUT, "The message did not come in time"),
     };
     Err(Box::new(closing(answer)))
@@ -238,11 +284,18 @@ fn reworded(answer: Answer, id: Option<RequestId>) -> Answer {
 }
 
 fn refused(data: ErrorData, id: Option<RequestId>) -> Answer {
-    let error = JsonRpcError::new(id, data);
-    let text = serde_json::to_vec(&error).expect("an error has only text for keys");
-    let mut answer = plain(StatusCode::BAD_REQUEST, text);
+    json(StatusCode::BAD_REQUEST, &JsonRpcError::new(id, data))
+}
+
+fn json(status: StatusCode, message: &impl Serialize) -> Answer {
+    let text = serde_json::to_vec(message).expect("an error has only text for keys");
+    let mut answer = plain(status, text);
     answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
     answer
+}
+
+fn too_large(error: MessageTooLarge) -> Answer {
+    plain(StatusCode::PAYLOAD_TOO_LARGE, error.to_string())
 }
 
 pub(super) fn plain(status: StatusCode, text: impl Into<Bytes>) -> Answer {
@@ -251,4 +304,33 @@ pub(super) fn plain(status: StatusCode, text: impl Into<Bytes>) -> Answer {
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");
     answer.headers_mut().insert(CONTENT_TYPE, kind);
     answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_of_all_tokens_leave_files_for_connections() {
+        for tokens in [1, 2, 8] {
+            for limit in [1024, 4096, 1 << 20] {
+                let calls = 2 * tokens * calls_of_a_token(Some(limit), tokens);
+                let files = calls * RUN_FILES + MAX_CONNECTIONS + OTHER_FILES;
+                assert!(files as u64 <= limit, "{files} of {limit} for {tokens} tokens");
+            }
+        }
+        assert_eq!(calls_of_a_token(None, 2), MAX_CALLS / 2);
+        assert_eq!(calls_of_a_token(Some(16_384), 1), MAX_CALLS, "more files, not more calls");
+        assert_eq!(calls_of_a_token(Some(64), 64), 1, "one always");
+    }
+
+    #[test]
+    fn a_place_is_given_back_with_the_answer_that_has_it() {
+        let budget = CallBudget::new(1);
+        let reserved = budget.reserve().expect("a place");
+        let answer = reserving(plain(StatusCode::OK, "text"), reserved);
+        assert!(budget.reserve().is_err());
+        drop(answer);
+        assert!(budget.reserve().is_ok());
+    }
 }

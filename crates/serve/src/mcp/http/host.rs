@@ -36,25 +36,34 @@ pub(super) fn check(target: &Uri, headers: &HeaderMap) -> Result<(), HostError> 
     let mut values = headers.get_all(HOST).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return Err(HostError::NotOne) };
     let text = value.to_str().map_err(|_| HostError::Invalid)?;
-    // The parser of the crate takes users as well, with and without a password.
     let host: Authority = text.parse().map_err(|_| HostError::Invalid)?;
-    if text.contains('@') || host.host().is_empty() {
-        return Err(HostError::Invalid);
-    }
+    let host = name_and_port(&host).ok_or(HostError::Invalid)?;
     match target.authority() {
         None => Ok(()),
-        Some(named) if target.scheme_str() == Some("http") && is_same(named, &host) => Ok(()),
+        Some(named)
+            if target.scheme_str() == Some("http") && name_and_port(named) == Some(host) =>
+        {
+            Ok(())
+        }
         Some(_) => Err(HostError::Differs),
     }
 }
 
-/// Whether two authorities are the same host and port. Port 80 is what `http` means without one.
-fn is_same(named: &Authority, host: &Authority) -> bool {
+/// Returns the name of a host in lower case and its port, if an authority has nothing else: no user, and nothing behind
+/// the name but a port that is a number. Port 80 is what `http` means without one.
+fn name_and_port(authority: &Authority) -> Option<(String, u16)> {
     const HTTP: u16 = 80;
-    let port = |it: &Authority| it.port_u16().unwrap_or(HTTP);
-    !named.as_str().contains('@')
-        && named.host().eq_ignore_ascii_case(host.host())
-        && port(named) == port(host)
+    let name = authority.host();
+    // The parser of the crate finds a name in `[::1].example` and in `localhost:80.example` too.
+    let port = match authority.as_str().strip_prefix(name)? {
+        "" => HTTP,
+        rest => rest.strip_prefix(':').filter(|it| is_digits(it))?.parse().ok()?,
+    };
+    (!name.is_empty()).then(|| (name.to_ascii_lowercase(), port))
+}
+
+fn is_digits(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -93,6 +102,14 @@ mod tests {
             "http://localhost",
             "local host",
             ":8000",
+            "[::1].evil.example",
+            "[::1]evil.example",
+            "localhost:",
+            "localhost:abc",
+            "localhost:+80",
+            "localhost:99999",
+            "localhost:80.evil.example",
+            "localhost:80:80",
         ] {
             assert_eq!(checked("/mcp", &[host]), Err(HostError::Invalid), "{host}");
         }
@@ -116,6 +133,9 @@ mod tests {
             "ftp://localhost:8000/mcp",
         ] {
             assert_eq!(checked(target, &["localhost:8000"]), Err(HostError::Differs), "{target}");
+        }
+        for target in ["http://127.0.0.1:abc/mcp", "http://127.0.0.1:99999/mcp"] {
+            assert_eq!(checked(target, &["127.0.0.1"]), Err(HostError::Differs), "{target}");
         }
     }
 }

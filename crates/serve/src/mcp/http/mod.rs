@@ -50,6 +50,8 @@ pub struct Options {
     pub hosts: Vec<String>,
     /// Origins of web pages that may ask: `https://name:port`. All others are refused.
     pub origins: Vec<String>,
+    /// Files that this process may have open at a time; none if there is no limit. Fewer calls are taken where it is low.
+    pub open_files: Option<u64>,
 }
 
 /// For whom a handler is made.
@@ -77,7 +79,7 @@ pub async fn serve<S: ServerHandler>(
     let handlers = Arc::new(Handlers::default());
     let kept = Arc::clone(&handlers);
     let factory = Arc::new(move |guest| kept.keep(factory(guest)));
-    let front = Arc::new(Front::new(options.tokens, &config, &factory));
+    let front = Arc::new(Front::new(options.tokens, options.open_files, &config, &factory));
     let mut connections = Connections::new(listener, Arc::clone(&front));
     connections.serve(stop).await;
     token.cancel();
@@ -93,7 +95,7 @@ fn config(options: &Options, address: SocketAddr) -> StreamableHttpServerConfig 
         .with_allowed_hosts(own.into_iter().chain(options.hosts.iter().cloned()))
         .with_allowed_origins(options.origins.iter().cloned())
         .enforce_origin_validation()
-        .with_max_request_body_bytes(super::MAX_MESSAGE)
+        .with_max_request_body_bytes(super::bounds::MESSAGE.bytes)
         .with_sse_keep_alive(Some(PING))
 }
 

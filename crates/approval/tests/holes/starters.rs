@@ -185,17 +185,50 @@ fn files_whose_names_no_argument_says_are_not_covered_by_a_name() {
 #[test]
 fn a_database_is_asked_and_takes_no_commands() {
     assert_not_covered(&[
-        "sqlite3 -safe -readonly :memory: '.trace a' 'select 1'",
-        "sqlite3 -safe -readonly :memory: 'select 1' '.trace a'",
-        "sqlite3 -safe -readonly a ' .testcase b'",
-        "sqlite3 -safe -readonly a 'select 1;\n .trace b'",
-        "sqlite3 -safe -readonly a \"vacuum into 'b'\"",
-        "sqlite3 -safe -readonly a \"ATTACH 'b' as c\"",
-        "sqlite3 -safe -readonly a",
-        "sqlite3 -safe -readonly",
+        "sqlite3 -safe -readonly -init /dev/null :memory: '.trace a' 'select 1'",
+        "sqlite3 -safe -readonly -init /dev/null :memory: 'select 1' '.trace a'",
+        "sqlite3 -safe -readonly -init /dev/null a ' .testcase b'",
+        "sqlite3 -safe -readonly -init /dev/null a 'select 1;\n .trace b'",
+        "sqlite3 -safe -readonly -init /dev/null a \"vacuum into 'b'\"",
+        "sqlite3 -safe -readonly -init /dev/null a \"ATTACH 'b' as c\"",
+        "sqlite3 -safe -readonly -init /dev/null a",
+        "sqlite3 -safe -readonly -init /dev/null",
+        "sqlite3 -safe -readonly a 'select 1'",
+        "sqlite3 -safe -readonly -init /dev/null -init b a 'select 1'",
+        "sqlite3 -safe -readonly -init=/dev/null a 'select 1'",
         "sqlite3 -safe",
     ]);
-    assert_covered(&["sqlite3 -readonly -safe -csv a.db 'select 1;\nselect .5' 'select 2'"]);
+    assert_covered(&[
+        "sqlite3 -readonly -safe -csv -init /dev/null a.db 'select 1;\nselect .5' 'select 2'",
+    ]);
+}
+
+#[test]
+fn git_shows_references_and_what_was_put_aside_and_changes_neither() {
+    assert_not_covered(&[
+        "git --paginate log",
+        "git -p log",
+        "git --no-pager -c core.pager=./x log",
+        "git --no-pager push",
+        "git --no-pager branch x",
+        "git branch --contains a b",
+        "git branch -D --contains a",
+        "git reflog -p",
+        "git reflog expire --all",
+        "git reflog delete a",
+        "git stash show --ext-diff",
+        "git stash drop",
+        "git stash",
+    ]);
+    assert_covered(&[
+        "git --no-pager log --oneline -5",
+        "git --no-pager diff HEAD",
+        "git branch -a --contains a",
+        "git for-each-ref --sort=-committerdate --count=5 refs/heads",
+        "git reflog -5",
+        "git reflog show HEAD",
+        "git stash show -p",
+    ]);
 }
 
 #[test]

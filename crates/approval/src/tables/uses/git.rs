@@ -1,6 +1,6 @@
 //! Git: what looks at a repository and changes nothing.
 //!
-//! Nothing may stand before the subcommand, where `-c` and `--exec-path` decide what git runs. What a repository's own
+//! Nothing but `--no-pager` may stand before the subcommand, where `-c` and `--exec-path` decide what git runs. What a repository's own
 //! settings make git start is turned off when it runs (`metier_agent::host`); `describe --dirty` is not here because it looks
 //! into submodules and has no option against that.
 
@@ -137,8 +137,29 @@ const BRANCHES: Options = Options {
         "--ignore-case",
         "--no-color",
     ],
-    valued_words: &["--format", "--sort"],
+    valued_words: &[
+        "--format",
+        "--sort",
+        "--contains",
+        "--no-contains",
+        "--merged",
+        "--no-merged",
+        "--points-at",
+    ],
     optional_words: &["--color", "--column", "--abbrev"],
+    ..NONE
+};
+const REFS: Options = Options {
+    words: &["--ignore-case"],
+    valued_words: &["--format", "--sort", "--count", "--contains", "--merged", "--points-at"],
+    ..NONE
+};
+/// What moved where. No changes: only behind `show` git is told to run no text conversion.
+const REFLOG: Options = Options {
+    valued: "n",
+    words: &["--oneline", "--all"],
+    valued_words: &["--max-count", "--date"],
+    has_numbers: true,
     ..NONE
 };
 const NAMING: Options = Options {
@@ -277,7 +298,16 @@ pub(super) const USES: &[Uses] = &[
             of(&["tag", "-l"], TAGS, Operands::Any),
             of(&["tag", "--list"], TAGS, Operands::Any),
             of(&["remote"], Options { letters: "v", ..NONE }, Operands::None),
+            of(&["--no-pager", "status"], STATUS, Operands::Any),
+            of(&["--no-pager", "diff"], SHOWING, Operands::Any),
+            of(&["--no-pager", "log"], SHOWING, Operands::Any),
+            of(&["--no-pager", "show"], SHOWING, Operands::Any),
+            of(&["--no-pager", "branch"], BRANCHES, Operands::None),
+            of(&["for-each-ref"], REFS, Operands::Any),
+            of(&["reflog"], REFLOG, Operands::None),
+            of(&["reflog", "show"], SHOWING, Operands::Any),
             of(&["stash", "list"], SHOWING, Operands::None),
+            of(&["stash", "show"], SHOWING, Operands::AtMost(1)),
             of(&["worktree", "list"], Options { words: &["--porcelain"], ..NONE }, Operands::None),
             of(&["rev-parse"], NAMING, Operands::Any),
             of(&["describe"], NAMING, Operands::Any),

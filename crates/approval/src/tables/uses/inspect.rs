@@ -279,7 +279,7 @@ pub(super) const CHECKED: &[Checked] = &[
     },
     Checked {
         names: &["sqlite3"],
-        because: "unless it begins with `-safe -readonly` and is given a database and SQL, it can run programs and write files",
+        because: "unless it begins with `-safe -readonly` and has `-init /dev/null`, a database and SQL, it can run programs and write files",
         is_harmless: sqlite::is_harmless,
     },
 ];

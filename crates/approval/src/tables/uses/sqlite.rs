@@ -2,12 +2,12 @@
 //!
 //! Its safe mode refuses what SQL can do outside of the database, but not all commands of the shell: `.trace` and
 //! `.testcase` write files. So there must be a database and SQL as arguments, because without SQL it reads
-//! commands from standard input, and none of the arguments may be a command. Before the safe mode begins it reads
-//! `.sqliterc` of the home directory, which no command may write: hidden files of homes are protected places.
+//! commands from standard input, and none of the arguments may be a command. Before anything else it takes commands
+//! from a hidden file of the home directory, which an earlier run may have made, unless `-init` names another file.
 
 use crate::tables::options::{NONE, OptionSyntax, Options, Order};
 
-/// How answers are printed. Not `-init`, `-cmd` and `-nonce`.
+/// How answers are printed, and the file of commands. Not `-cmd` and `-nonce`.
 const SQLITE: Options = Options {
     words: &[
         "-json",
@@ -23,9 +23,12 @@ const SQLITE: Options = Options {
         "-batch",
         "-bail",
     ],
+    valued_words: &["-init"],
     syntax: OptionSyntax::Own,
     ..NONE
 };
+/// A file without commands.
+const NO_COMMANDS: &str = "/dev/null";
 /// Statements that make another file.
 const FILE_STATEMENTS: [&str; 2] = ["attach", "vacuum"];
 
@@ -35,8 +38,11 @@ pub(super) fn is_harmless(arguments: &[String]) -> bool {
     let is_safe = modes == ["-safe", "-readonly"] || modes == ["-readonly", "-safe"];
     let Ok(given) = SQLITE.read(rest, Order::Mixed) else { return false };
     let Some((database, questions)) = given.operands.split_first() else { return false };
+    let mut files = given.options.iter().filter_map(|(_, value)| *value).peekable();
+    let has_no_commands = files.peek().is_some() && files.all(|file| file == NO_COMMANDS);
     // A word that begins with a dash is an option also behind `--`.
     is_safe
+        && has_no_commands
         && !database.starts_with('-')
         && !questions.is_empty()
         && questions.iter().all(|question| is_question(question))

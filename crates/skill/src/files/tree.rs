@@ -91,9 +91,8 @@ pub fn list(root: &Path) -> Result<Tree, TreeError> {
         let path = path.to_owned();
         |source| TreeError::Unreadable { path, source }
     };
-    let real_root = fs::canonicalize(root).map_err(unreadable(root))?;
     let mut tree = Tree { root: root.to_owned(), entries: Vec::new(), problems: Vec::new() };
-    let mut folders = vec![(real_root.clone(), 0)];
+    let mut folders = vec![(root.to_owned(), 0)];
     let mut seen = 0;
     while let Some((folder, depth)) = folders.pop() {
         for entry in fs::read_dir(&folder).map_err(unreadable(&folder))? {
@@ -110,7 +109,7 @@ pub fn list(root: &Path) -> Result<Tree, TreeError> {
             if kind.is_dir() {
                 folders.push((path, depth + 1));
             } else {
-                tree.add(&real_root, &path);
+                tree.add(&path);
             }
         }
     }
@@ -127,12 +126,12 @@ impl Tree {
         Some(&self.entries[index])
     }
 
-    fn add(&mut self, real_root: &Path, path: &Path) {
-        let relative = path.strip_prefix(real_root).unwrap_or(path);
+    fn add(&mut self, path: &Path) {
+        let relative = path.strip_prefix(&self.root).unwrap_or(path);
         let Some(name) = relative.to_str() else {
             return self.leave_out(relative, "its name is not UTF-8");
         };
-        match classify(real_root, path) {
+        match classify(&self.root, path) {
             Ok(Some(kind)) => self.entries.push(FileEntry { path: name.to_owned(), kind }),
             Ok(None) => self.leave_out(relative, "it is neither a file nor a folder"),
             Err(Outside::Escapes) => self.leave_out(relative, "it is a link that leads outside"),
@@ -170,10 +169,10 @@ enum Outside {
     Broken(io::Error),
 }
 
-fn classify(real_root: &Path, path: &Path) -> Result<Option<FileKind>, Outside> {
+fn classify(root: &Path, path: &Path) -> Result<Option<FileKind>, Outside> {
     let metadata = fs::symlink_metadata(path).map_err(Outside::Broken)?;
     if metadata.is_symlink() {
-        return Ok(Some(FileKind::Link { target: link_target(real_root, path)? }));
+        return Ok(Some(FileKind::Link { target: link_target(root, path)? }));
     }
     Ok(metadata.is_file().then(|| FileKind::File {
         size: metadata.len(),
@@ -182,12 +181,16 @@ fn classify(real_root: &Path, path: &Path) -> Result<Option<FileKind>, Outside> 
     }))
 }
 
-/// What a link says, if it leads to a part of the skill without leaving it on the way.
-fn link_target(real_root: &Path, link: &Path) -> Result<String, Outside> {
+/// Returns the target of a link that leads to a part of the skill without leaving it on the way.
+///
+/// Real paths are looked up here, and not once per skill: they cost a system call for each part of a path, and most
+/// skills have no links.
+fn link_target(root: &Path, link: &Path) -> Result<String, Outside> {
     let target = fs::read_link(link).map_err(Outside::Broken)?;
     let real = fs::canonicalize(link).map_err(Outside::Broken)?;
-    let inside = real.strip_prefix(real_root).map_err(|_| Outside::Escapes)?;
-    let from = link.parent().and_then(|folder| folder.strip_prefix(real_root).ok());
+    let real_root = fs::canonicalize(root).map_err(Outside::Broken)?;
+    let inside = real.strip_prefix(&real_root).map_err(|_| Outside::Escapes)?;
+    let from = link.parent().and_then(|folder| folder.strip_prefix(root).ok());
     let said = from.and_then(|from| steps(from, &target)).ok_or(Outside::Escapes)?;
     let listed =
         said.iter().chain(inside).all(|part| !is_left_out(part) && part.to_str().is_some());

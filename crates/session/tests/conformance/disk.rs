@@ -42,11 +42,14 @@ async fn a_full_disk_loses_nothing_that_was_acknowledged() {
         return;
     };
     let store: Store = Arc::new(disk.open().unwrap());
+    let mut sessions = Vec::new();
+    for number in 0..4 {
+        sessions.push(begin(&store, &format!("s{number}")).await);
+    }
     // Several sessions at once, so that some are committed together with one that does not fit.
-    let talks = (0..4).map(|number| {
+    let talks = sessions.into_iter().map(|at| {
         let store = Arc::clone(&store);
         async move {
-            let at = begin(&store, &format!("s{number}")).await;
             let mut seq = 0;
             loop {
                 let event = said(&"x".repeat(20_000)).with_state(delta(&format!("seq={seq}")));

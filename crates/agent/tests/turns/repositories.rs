@@ -53,6 +53,8 @@ const LOADERS: &[Loader] = &[
             "git status",
             "git diff-tree -p HEAD",
             "git ls-files -m",
+            // A text that is no plan is given to a shell whole.
+            "for x in 1; do git check-ignore a.txt; done",
         ],
     },
     Loader {
@@ -89,7 +91,12 @@ const LOADERS: &[Loader] = &[
     Loader {
         key: "diff.external",
         also: &[],
-        commands: &["git diff", "timeout 9 git diff HEAD~1", "/usr/bin/git --no-pager diff"],
+        commands: &[
+            "git diff",
+            "timeout 9 git diff HEAD~1",
+            "/usr/bin/git --no-pager diff",
+            "echo HEAD | xargs git diff",
+        ],
     },
     Loader {
         key: "diff.dd.textconv",
@@ -385,6 +392,7 @@ fn hooks() -> Result<(), Failed> {
         "git checkout -q --detach",
         "echo HEAD | xargs git checkout -q",
         "sh -c 'git commit --allow-empty -qm x'",
+        "for x in 1; do git commit --allow-empty -qm x; done",
     ] {
         let laboratory = Laboratory::new();
         let hook = laboratory.program("mark");

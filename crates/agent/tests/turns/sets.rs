@@ -17,6 +17,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("sets::read_does_not_leave_the_workspace_and_the_skills_that_may_be_used", read_stays_inside),
     ("sets::what_one_skill_was_given_is_not_there_for_exec", grants_stay_with_their_skill),
     ("sets::a_skill_that_cannot_be_read_does_not_stop_exec", unreadable_skill),
+    ("sets::a_command_of_no_skill_leaves_nothing_in_the_home_of_a_skill", free_home),
     ("sets::a_minimal_prompt_has_no_section_about_skills", minimal),
 ];
 
@@ -201,6 +202,28 @@ fn unreadable_skill() -> Result<(), Failed> {
     let results = outcomes(&bench, &[("exec", json!({ "command": command }))])?;
     assert_eq!(stdout(&results[0]), "3 pages\ncharts\npdf\n");
     assert!(results[0].0.contains("the skill `deep`: "), "{}", results[0].0);
+    Ok(())
+}
+
+/// Commands of no skill could be run as the first of all skills: then they would share its home.
+fn free_home() -> Result<(), Failed> {
+    let bench = with(ToolSet::Files);
+    let plant = "echo planted > $HOME/planted; echo \"skill: $SKILL_NAME\"";
+    let planted = outcomes(&bench, &[("exec", json!({ "command": plant }))])?;
+    assert_eq!(stdout(&planted[0]), "skill: \n");
+    let mut folders = vec![bench.folder.path().to_owned()];
+    let mut homes = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder)?.flatten() {
+            if entry.file_name() == "planted" {
+                homes.push(folder.file_name().unwrap_or_default().to_string_lossy().into_owned());
+            } else if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            }
+        }
+    }
+    assert_eq!(homes.len(), 1, "{homes:?}");
+    assert!(!homes[0].contains("pdf") && !homes[0].contains("charts"), "{homes:?}");
     Ok(())
 }
 

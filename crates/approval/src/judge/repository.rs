@@ -48,7 +48,7 @@ fn program_section(text: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::program_section;
+    use super::{SECTIONS, program_section};
 
     #[test]
     fn sections_are_found_however_git_reads_them() {
@@ -62,6 +62,13 @@ mod tests {
         ] {
             assert!(program_section(text).is_some(), "{text}");
         }
+        for name in "alias browser diff difftool filter gc guitool hook imap include includeIf instaweb man merge mergetool \
+                     sendemail tar trailer web"
+            .split(' ')
+        {
+            assert!(program_section(&format!("[core]\n[{name} \"x\"]\n")).is_some(), "{name}");
+        }
+        assert_eq!(SECTIONS.len(), 19, "a new section belongs into the list above");
         let usual = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = x\n[branch \"diff\"]\n[user]\n[submodule \"a\"]\n[lfs]\n[pull]\n";
         assert_eq!(program_section(usual), None);
     }

@@ -38,6 +38,10 @@ fn masked(bench: &Bench) -> Result<(), Failed> {
         "for n in $(seq 3000); do echo \"$n key-\"; done; printf key-01; sleep 0.1; echo 23456789; \
          echo {KEY} >&2; echo text {KEY} > out/{KEY}.txt"
     );
+    // Nothing else is written then, so that the pieces of the key arrive apart.
+    let slow = "printf key-; sleep 0.5; printf 0123; sleep 0.5; echo 456789";
+    let slow = bench.run(json!({ "skill": "demo", "command": slow }))?;
+    assert_eq!(slow.stdout, "****\n", "{slow:?}");
     let (said, heard) = mpsc::channel::<Vec<u8>>();
     let live = Box::new(move |_, bytes: &[u8]| said.send(bytes.to_vec()).expect("it is heard"));
     let request = json!({

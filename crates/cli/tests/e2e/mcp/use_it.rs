@@ -53,8 +53,17 @@ fn a_bundled_skill_is_used_from_search_to_artifact() {
 #[test]
 fn a_client_gets_no_form_of_a_key() {
     let leaky = Leaky::new();
+    let key = crate::masking::KEYS[0];
+    let text = format!(
+        "---\nname: leaky\ndescription: Prints. Use when asked to print.\n---\n\nThe key is {key}.\n"
+    );
+    leaky.env.write("project/skills/leaky/SKILL.md", text);
     let (mut client, _) = Client::start(&leaky.env, OWN, &json!({}));
-    client.call("skill_load", &json!({ "skill": "leaky" }));
+    let loaded = client.call("skill_load", &json!({ "skill": "leaky" })).to_string();
+    assert!(loaded.contains("The key is ****."), "{loaded}");
+    let named = json!({ "skill": key, "command": "true" });
+    let refused = client.call("skill_run", &named).to_string();
+    assert!(refused.contains("****") && !refused.contains(key), "{refused}");
     let outputs = json!({ "globs": ["out/**"], "inline": true, "save": true });
     let run = json!({ "skill": "leaky", "command": "bash leak.sh", "outputs": outputs });
     let ran = client.call("skill_run", &run).to_string();

@@ -100,8 +100,10 @@ fn a_key_in_the_answer_of_a_server_is_masked() {
     let more = format!("allow = ['*']\n[skills.entries.counter]\napi_key = '{KEY}'");
     let Some(env) = with_server(&more) else { return };
     set(&env, "mode", "tells");
-    // As much as is given, so that the answer is cut within the last of them.
-    set(&env, "secret", &format!("{KEY} ").repeat(5000));
+    // More than is given, in pieces that do not fit evenly, so that the answer is cut within one of them.
+    let piece = format!("{KEY}  ");
+    assert_ne!((64 << 10) % piece.len(), 0);
+    set(&env, "secret", &piece.repeat(5000));
     calling(&env, &[echo("what is the key?")]);
     let outcome = go(&env, &["--json"]);
     let exported = run(&env, "sessions export one");

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -18,7 +18,10 @@ const PREFIX: &str = "metier-";
 /// How often the removal of a group is tried while its last processes go.
 const REMOVAL_TRIES: u32 = 50;
 
-/// One group, in as many hierarchies as it needs. Removed when dropped.
+/// How long is waited for the last processes of a group to go, which can have much memory to free.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// One group, in as many hierarchies as it needs. Ended and removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Group {
     version: Version,
@@ -123,7 +126,9 @@ pub(crate) fn join(doors: &[PathBuf]) -> bool {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        let _left = (remove(&self.memory), remove(&self.processes));
+        // Mostly its processes have been ended. A program may have made groups below it where nothing confines it.
+        let _removed: usize =
+            [&self.processes, &self.memory].map(|folder| remove_tree(folder)).iter().sum();
     }
 }
 
@@ -211,7 +216,8 @@ fn namespace() -> Option<u64> {
 
 /// Ends every process of a group, those too that are started meanwhile.
 fn kill_all(group: &Path) {
-    for _ in 0..REMOVAL_TRIES {
+    let deadline = Instant::now() + PATIENCE;
+    while Instant::now() < deadline {
         let processes = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
         let processes = processes.lines().filter_map(|line| Pid::from_raw(line.parse().ok()?));
         let processes: Vec<Pid> = processes.collect();
@@ -300,6 +306,21 @@ mod tests {
         fs::create_dir_all(group.join("beside")).unwrap();
         assert_eq!(remove_tree(&group), 4);
         assert_eq!((group.exists(), remove_tree(&group)), (false, 0));
+    }
+
+    #[test]
+    fn a_group_that_is_dropped_ends_what_is_in_it() {
+        let Some(group) = Group::new(&Limits::default()) else {
+            let test = "a_group_that_is_dropped_ends_what_is_in_it";
+            return metier_testkit::skip(test, "no control group can be made");
+        };
+        #[expect(clippy::disallowed_methods, reason = "any process will do")]
+        let mut process = std::process::Command::new("sleep").arg("10").spawn().unwrap();
+        group.doors().iter().for_each(|door| write(door, process.id().into()).unwrap());
+        let folders = [group.memory.clone(), group.processes.clone()];
+        drop(group);
+        let code = process.wait().unwrap().code();
+        assert_eq!((code, folders.map(|it| it.exists())), (None, [false, false]));
     }
 
     #[test]

@@ -43,18 +43,13 @@ fn send(processes: &[Pid], signal: Signal) {
 /// Ends every process below this one and waits until they are gone. A tree that forks faster than
 /// it dies is stopped first.
 pub(super) fn kill() {
-    if matches!(wait(WaitOptions::NOHANG), Err(Errno::CHILD)) {
-        // Every orphan comes here, so there is nobody.
-        return;
-    }
     let deadline = Instant::now() + PATIENCE;
-    while Instant::now() < deadline && !kill_once(&[]) {
+    while Instant::now() < deadline && !reap() && !kill_once(&[]) {
         std::thread::sleep(Duration::from_millis(1));
     }
 }
 
-/// Ends every process below this one but for some children of its own and what is below those. Says whether there was
-/// none.
+/// Ends every process below this one but for some children of its own and what is below those. Says whether none is left.
 pub(super) fn kill_once(but: &[Pid]) -> bool {
     for _ in 0..SWEEPS {
         // One that starts another and ends at once is gone when all others have been looked at, and its child is here.
@@ -65,8 +60,19 @@ pub(super) fn kill_once(but: &[Pid]) -> bool {
     let below = descendants(but);
     send(&below, Signal::STOP);
     send(&below, Signal::KILL);
-    while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
-    below.is_empty()
+    // The last orphan of a process comes here before that can be reaped, so nothing is below a process without children.
+    reap() || orphans(but).map_or_else(|| below.is_empty(), |orphans| orphans.is_empty())
+}
+
+/// Takes note of every child that has ended. Says whether there is none any more.
+fn reap() -> bool {
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some(_)) => {}
+            Ok(None) => return false,
+            Err(error) => return error == Errno::CHILD,
+        }
+    }
 }
 
 /// Whether this process has children but for some, or may have.
@@ -87,7 +93,7 @@ pub(super) fn has(process: Pid) -> bool {
     let me = getpid().as_raw_nonzero().get();
     let mut above = process.as_raw_nonzero().get();
     for _ in 0..MAX_DEPTH {
-        match parent(above) {
+        match ProcessState::of(above).map(|it| it.parent) {
             Some(parent) if parent == me => return true,
             Some(parent) if parent > 1 => above = parent,
             _ => return false,
@@ -109,24 +115,27 @@ pub(super) fn tasks_of(user: Uid) -> u64 {
     tasks.sum()
 }
 
-/// Every process below this one, children after their parents, but for some and what is below those.
+/// Every process below this one that has not ended, children after their parents, but for some and what is below those.
 pub(super) fn descendants(but: &[Pid]) -> Vec<Pid> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
     let but: HashSet<i32> = but.iter().map(|it| it.as_raw_nonzero().get()).collect();
     let pids = pids.filter(|pid| !but.contains(pid));
-    let parents: HashMap<i32, i32> = pids.filter_map(|pid| Some((pid, parent(pid)?))).collect();
+    // One that ends meanwhile still leads to its children, which were looked at before.
+    let states: HashMap<i32, ProcessState> =
+        pids.filter_map(|pid| Some((pid, ProcessState::of(pid)?))).collect();
     let me = getpid().as_raw_nonzero().get();
     let (mut below, mut in_order) = (HashSet::<i32>::new(), Vec::new());
     loop {
-        let found: Vec<i32> = parents
+        let found: Vec<i32> = states
             .iter()
-            .filter(|(pid, parent)| {
-                !below.contains(pid) && (**parent == me || below.contains(parent))
+            .filter(|(pid, state)| {
+                !below.contains(pid) && (state.parent == me || below.contains(&state.parent))
             })
             .map(|(pid, _)| *pid)
             .collect();
         if found.is_empty() {
+            in_order.retain(|pid| states.get(pid).is_some_and(|it| !it.has_ended));
             return in_order.into_iter().filter_map(Pid::from_raw).collect();
         }
         in_order.extend(&found);
@@ -134,13 +143,24 @@ pub(super) fn descendants(but: &[Pid]) -> Vec<Pid> {
     }
 }
 
-/// The parent of a process that has not ended.
-fn parent(pid: i32) -> Option<i32> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name is in parentheses and may contain anything.
-    let (_, rest) = stat.rsplit_once(')')?;
-    let mut fields = rest.split_ascii_whitespace();
-    let is_alive = fields.next()? != "Z";
-    let parent = fields.next()?.parse().ok()?;
-    is_alive.then_some(parent)
+/// What the kernel says about a process that nobody has taken note of.
+struct ProcessState {
+    parent: i32,
+    /// Whether all of its threads have.
+    has_ended: bool,
+}
+
+impl ProcessState {
+    fn of(pid: i32) -> Option<Self> {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name is in parentheses and may contain anything.
+        let (_, rest) = stat.rsplit_once(')')?;
+        let mut fields = rest.split_ascii_whitespace();
+        let state = fields.next()?;
+        let parent = fields.next()?.parse().ok()?;
+        let threads: u64 = fields.nth(15)?.parse().ok()?;
+        // The letter is that of the first thread, which can end before others.
+        let has_ended = matches!(state, "Z" | "X") && threads <= 1;
+        Some(Self { parent, has_ended })
+    }
 }

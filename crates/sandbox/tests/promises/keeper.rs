@@ -16,7 +16,7 @@ use rustix::thread::{set_thread_res_gid, set_thread_res_uid};
 
 use crate::bench::{Bench, Tried, arguments};
 use crate::limits::an_unjoined_group_bounds_nothing;
-use crate::processes::{VICTIM, daemon, is_gone, is_running, level_named, mark};
+use crate::processes::{LEADERLESS_VICTIM, VICTIM, daemon, is_gone, is_running, level_named, mark};
 use crate::{ALL, Promise};
 
 pub(crate) const PROMISES: &[Promise] = &[
@@ -30,6 +30,11 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("a_run_leaves_nothing_to_the_next", |level| alone("nothing", level), ALL),
     ("another_user_has_another_helper", |level| alone("user", level), ALL),
     ("a_helper_is_apart_from_other_children", |level| alone("apart", level), ALL),
+    (
+        "a_process_whose_first_thread_has_ended_does_not_hide_its_children",
+        |level| alone("threads", level),
+        ALL,
+    ),
 ];
 
 /// The first argument that makes this binary try one thing and nothing else.
@@ -96,6 +101,7 @@ pub(crate) fn try_alone() {
         "user" => another_user_has_another_helper(&bench),
         "unjoined" => an_unjoined_group_bounds_nothing(bench.level),
         "apart" => a_helper_is_apart_from_other_children(&bench),
+        "threads" => an_ended_first_thread_hides_no_children(&bench),
         other => panic!("nothing is known of `{other}`"),
     }
     drop(bench);
@@ -347,6 +353,72 @@ fn a_helper_is_apart_from_other_children(bench: &Bench) {
     // Ctrl-C goes to the group of processes that is at the terminal.
     assert_eq!(getsid(helper).ok(), helper);
     assert_eq!(getpgid(helper).ok(), helper);
+}
+
+/// Ends the first thread of a process, when another one runs.
+pub(crate) const END_FIRST_THREAD: &str =
+    "ctypes.CDLL(None).syscall({'x86_64': 60, 'aarch64': 93}[os.uname().machine], 0)";
+
+/// A program with a child whose first thread has ended. Another thread there has a child of its own, which the mark names,
+/// and memory that takes a while to free. Both end by themselves.
+pub(crate) fn leaderless(mark: &str, end: &str) -> String {
+    format!(
+        "import ctypes, mmap, os, threading, time\n\
+         ready, done = os.pipe()\n\
+         def second():\n\
+         \x20   time.sleep(0.05)\n\
+         \x20   memory = mmap.mmap(-1, 300 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n\
+         \x20   memory.madvise(mmap.MADV_NOHUGEPAGE)\n\
+         \x20   if os.fork() == 0:\n\
+         \x20       os.setsid(); os.closerange(0, 3)\n\
+         \x20       os.execv('/bin/sleep', ['{mark}', '15'])\n\
+         \x20   for _ in range(300): memory.write(b'x' * (1 << 20))\n\
+         \x20   os.write(done, b'x'); time.sleep(15); os._exit(0)\n\
+         if os.fork() == 0:\n\
+         \x20   os.setsid(); threading.Thread(target=second).start(); {END_FIRST_THREAD}\n\
+         os.read(ready, 1)\n\
+         {end}"
+    )
+}
+
+/// Each way in which a run ends.
+fn an_ended_first_thread_hides_no_children(bench: &Bench) {
+    let named = |end: &str| mark(bench.level, end);
+    let (ends, late, lost) = (named("ends"), named("late"), named("lost"));
+    let tried = bench.python(&leaderless(&ends, "time.sleep(0.1)"));
+    assert_eq!(code(&tried), Some(0), "{tried:?}");
+    assert!(is_gone(&ends), "it outlived a program that ended");
+
+    let mut hurried = Bench::new(bench.level);
+    hurried.limits.wall = Duration::from_secs(2);
+    let tried = hurried.python(&leaderless(&late, "time.sleep(15)"));
+    assert!(tried.outcome.timed_out, "{tried:?}");
+    assert!(is_gone(&late), "it outlived its time");
+
+    thread::scope(|scope| {
+        let script = leaderless(&lost, "time.sleep(15)");
+        let losing = scope.spawn(move || {
+            let mut job = bench.job("");
+            job.program.command = arguments(["python3", "-c", &script]);
+            bench.try_job(&job).map(|tried| code(&tried))
+        });
+        wait_until(|| is_running(&lost));
+        children(helper()).into_iter().for_each(|(warden, _)| kill(warden));
+        losing.join().expect("no panic").expect_err("its warden is gone");
+    });
+    assert!(is_gone(&lost), "it outlived its warden");
+
+    let orphan = named("orphan");
+    #[expect(clippy::disallowed_methods, reason = "the caller itself is what is tested")]
+    let mut caller = Command::new(std::env::current_exe().expect("it is known"))
+        .args([LEADERLESS_VICTIM, &bench.level.to_string(), &orphan])
+        .spawn()
+        .expect("it starts");
+    wait_until(|| is_running(&orphan));
+    caller.kill().expect("it is ours");
+    caller.wait().expect("it is ours");
+    assert!(is_gone(&orphan), "it outlived its caller");
+    metier_sandbox::remove_leftovers();
 }
 
 /// How many files a child has that was started elsewhere in this process.

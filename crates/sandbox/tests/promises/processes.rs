@@ -13,6 +13,7 @@ use metier_sandbox::{Cancel, Level, Observer, SpawnError, Stream, run};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::{Bench, Text, arguments};
+use crate::keeper::leaderless;
 use crate::{ALL, CONFINED, FULL, Promise};
 
 pub(crate) const PROMISES: &[Promise] = &[
@@ -30,6 +31,8 @@ pub(crate) const PROMISES: &[Promise] = &[
 
 /// The first argument that makes this binary run a sandboxed program and wait to be killed.
 pub(crate) const VICTIM: &str = "__victim";
+/// The same, with a program whose child has no first thread any more.
+pub(crate) const LEADERLESS_VICTIM: &str = "__leaderless_victim";
 
 /// A process that double-forks away from everything and can be found by its name.
 pub(crate) fn daemon(mark: &str) -> String {
@@ -146,10 +149,13 @@ pub(crate) fn level_named(name: &str) -> Level {
 pub(crate) fn victim() {
     let arguments: Vec<String> = std::env::args().collect();
     let [_, word, level, mark] = &arguments[..] else { return };
-    if word != VICTIM {
-        return;
-    }
-    Bench::new(level_named(level)).sh(&format!("{} sleep 60", daemon(mark)));
+    match word.as_str() {
+        VICTIM => Bench::new(level_named(level)).sh(&format!("{} sleep 60", daemon(mark))),
+        LEADERLESS_VICTIM => {
+            Bench::new(level_named(level)).python(&leaderless(mark, "time.sleep(15)"))
+        }
+        _ => return,
+    };
 }
 
 fn codes_and_signals(level: Level) -> Result<(), Failed> {

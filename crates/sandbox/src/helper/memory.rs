@@ -9,6 +9,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{major, minor, statvfs};
@@ -22,6 +23,8 @@ use crate::wire::Order;
 const INTERVAL: Duration = Duration::from_millis(50);
 const SHARE: u32 = 10;
 const MAX_INTERVAL: Duration = Duration::from_millis(200);
+/// How often the threads of a process are listed until one of them is found that has not ended meanwhile.
+const LISTINGS: usize = 8;
 /// Folders in memory that a program has of its own at level `full`.
 const TEMPORARY: [&str; 2] = ["/tmp", "/dev/shm"];
 /// What the kernel calls the tables about a process's memory, which can take more than that does. `VmPMD` is there on older
@@ -63,13 +66,14 @@ impl MemoryMeter {
     }
 
     fn look(&self) -> bool {
-        let processes = self.processes();
+        let processes: Vec<ProcessMemory> =
+            self.processes().into_iter().filter_map(ProcessMemory::of).collect();
         let files = Files::of(&processes, self.level);
-        let total: u64 = processes.iter().map(|&process| resident(process)).sum();
+        let total: u64 = processes.iter().map(|process| process.resident).sum();
         if total.saturating_add(files.bytes) <= self.limit {
             return false;
         }
-        let shares: u64 = processes.iter().map(|&process| files.share_beside(process)).sum();
+        let shares: u64 = processes.iter().map(|process| files.share_beside(process)).sum();
         shares.saturating_add(files.bytes) > self.limit
     }
 
@@ -85,6 +89,48 @@ impl MemoryMeter {
     }
 }
 
+/// A process, with a quick count of its memory.
+struct ProcessMemory {
+    /// The folder in `/proc` of one of its threads.
+    folder: PathBuf,
+    /// Memory that is not that of files on a disk, in bytes, with the tables about it.
+    resident: u64,
+    /// The tables alone.
+    tables: u64,
+}
+
+impl ProcessMemory {
+    /// Counts the memory of a process, unless it has ended.
+    fn of(number: i32) -> Option<Self> {
+        let folder = PathBuf::from(format!("/proc/{number}"));
+        if let Some(memory) = Self::of_thread(folder.clone()) {
+            return Some(memory);
+        }
+        // Its first thread has ended and tells nothing any more; the others have the same memory.
+        for _ in 0..LISTINGS {
+            let threads = fs::read_dir(folder.join("task")).ok()?.filter_map(Result::ok);
+            let threads: Vec<PathBuf> = threads.map(|thread| thread.path()).collect();
+            if threads.len() <= 1 {
+                return None;
+            }
+            if let Some(memory) = threads.into_iter().find_map(Self::of_thread) {
+                return Some(memory);
+            }
+        }
+        None
+    }
+
+    fn of_thread(folder: PathBuf) -> Option<Self> {
+        let status = fs::read_to_string(folder.join("status")).ok()?;
+        if !status.contains("\nVmRSS:") {
+            return None;
+        }
+        let tables = sum(&status, &PAGE_TABLES);
+        let resident = sum(&status, &["RssAnon:", "RssShmem:", "VmSwap:"]).saturating_add(tables);
+        Some(Self { folder, resident, tables })
+    }
+}
+
 /// Files in memory, counted as a whole.
 #[derive(Default)]
 struct Files {
@@ -96,13 +142,13 @@ struct Files {
 }
 
 impl Files {
-    fn of(processes: &[i32], level: Level) -> Self {
+    fn of(processes: &[ProcessMemory], level: Level) -> Self {
         let mut files = Self::default();
         match level {
             Level::Full => TEMPORARY.iter().for_each(|folder| files.add_folder(folder)),
             // The filter lets nobody make any.
             Level::Landlock => {}
-            Level::None => processes.iter().for_each(|&process| files.add_open_by(process)),
+            Level::None => processes.iter().for_each(|process| files.add_open_by(process)),
         }
         files
     }
@@ -116,8 +162,8 @@ impl Files {
     }
 
     /// Adds the files of memory that a process has open.
-    fn add_open_by(&mut self, process: i32) {
-        let open = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten();
+    fn add_open_by(&mut self, process: &ProcessMemory) {
+        let open = fs::read_dir(process.folder.join("fd")).into_iter().flatten();
         for entry in open.filter_map(Result::ok) {
             let is_memory = fs::read_link(entry.path()).is_ok_and(|it| {
                 it.as_os_str().to_str().is_some_and(|it| it.starts_with(MEMORY_FILE))
@@ -133,17 +179,16 @@ impl Files {
 
     /// What a process has of memory beside these files, pages of several processes by shares. One that lets nobody look is
     /// taken to have all for itself.
-    fn share_beside(&self, process: i32) -> u64 {
-        let Ok(all) = fs::read_to_string(format!("/proc/{process}/smaps_rollup")) else {
-            return resident(process);
+    fn share_beside(&self, process: &ProcessMemory) -> u64 {
+        let Ok(all) = fs::read_to_string(process.folder.join("smaps_rollup")) else {
+            return process.resident;
         };
-        let tables = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-        let all = sum(&all, &["Pss_Anon:", "Pss_Shmem:", "SwapPss:"])
-            .saturating_add(sum(&tables, &PAGE_TABLES));
+        let all =
+            sum(&all, &["Pss_Anon:", "Pss_Shmem:", "SwapPss:"]).saturating_add(process.tables);
         if self.devices.is_empty() && self.numbers.is_empty() {
             return all;
         }
-        let parts = fs::read_to_string(format!("/proc/{process}/smaps")).unwrap_or_default();
+        let parts = fs::read_to_string(process.folder.join("smaps")).unwrap_or_default();
         let (mut counted, mut is_counted) = (0_u64, false);
         for line in parts.lines() {
             match Mapping::parse(line) {
@@ -182,12 +227,6 @@ impl<'a> Mapping<'a> {
             path: fields.next().unwrap_or(""),
         })
     }
-}
-
-/// What a process has of memory that is not that of files on a disk, in bytes, with the tables about it.
-fn resident(process: i32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    sum(&status, &["RssAnon:", "RssShmem:", "VmSwap:"]).saturating_add(sum(&status, &PAGE_TABLES))
 }
 
 /// The sum of the numbers behind some words, in bytes; lines have them in kibibytes.

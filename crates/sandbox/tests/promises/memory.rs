@@ -6,6 +6,7 @@ use libtest_mimic::Failed;
 use metier_sandbox::{Level, Limit};
 
 use crate::bench::{Bench, Tried};
+use crate::keeper::END_FIRST_THREAD;
 use crate::{ALL, CONFINED, FULL, Promise};
 
 pub(crate) const PROMISES: &[Promise] = &[
@@ -19,6 +20,7 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("memory_of_page_tables_counts", page_tables, ALL),
     ("memory_in_pipes_alone_cannot_be_made_of_mappings", spliced, CONFINED),
     ("memory_of_a_program_that_hides_counts", hidden, ALL),
+    ("memory_of_a_process_whose_first_thread_has_ended_counts", leaderless_process, ALL),
     ("memory_that_is_shared_counts_once", shared_counts_once, ALL),
     ("memory_of_a_limit_that_is_measured_is_named", measured_is_named, ALL),
 ];
@@ -194,6 +196,22 @@ fn hidden(level: Level) -> Result<(), Failed> {
          \x20   if os.fork() == 0: x = b'x' * (much // 10); time.sleep(5); os._exit(0)",
     );
     refused(&tried);
+    Ok(())
+}
+
+/// Only another thread of it tells how much it has.
+fn leaderless_process(level: Level) -> Result<(), Failed> {
+    let take_shared = "def second():\n\
+         \x20   time.sleep(0.1)\n\
+         \x20   x = mmap.mmap(-1, much)\n\
+         \x20   for _ in range(much >> 20): x.write(piece)\n\
+         \x20   time.sleep(2); print('kept', flush=True); os._exit(0)\n\
+         import threading\n";
+    let start = format!("threading.Thread(target=second).start(); {END_FIRST_THREAD}");
+    let in_child = format!("if os.fork() == 0: {start}\ntime.sleep(3)");
+    for script in [start, in_child] {
+        refused(&take(level, &format!("{take_shared}{script}")));
+    }
     Ok(())
 }
 

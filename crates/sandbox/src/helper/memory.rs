@@ -2,18 +2,17 @@
 //!
 //! The warden looks every now and then and ends a tree that uses too much. A look adds up what the kernel says about
 //! each process, which counts pages that several of them have once for each. If that is more than the tree may use, it asks
-//! for shares instead, which takes longer: a page of two processes is half a page of each. Memory
-//! that is mapped by nobody does not count, so the filter keeps programs from making such
+//! for shares instead, which takes longer: a page of two processes is half a page of each. A program decides how much longer,
+//! by its mappings, so a look has a deadline. What was not reached by then counts as it was known before, with all that has
+//! come since. Memory that is mapped by nobody does not count, so the filter keeps programs from making such
 //! (`memfd_create`, `shmget`, `vmsplice`). Files of the private temporary folders are memory as well.
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{major, minor, statvfs};
-
+use super::footprint::{MemoryFiles, MemoryShare, ProcessMemory, available_memory};
 use super::launch::Bounds;
 use super::tree;
 use crate::policy::Level;
@@ -23,15 +22,10 @@ use crate::wire::Order;
 const INTERVAL: Duration = Duration::from_millis(50);
 const SHARE: u32 = 10;
 const MAX_INTERVAL: Duration = Duration::from_millis(200);
-/// How often the threads of a process are listed until one of them is found that has not ended meanwhile.
-const LISTINGS: usize = 8;
-/// Folders in memory that a program has of its own at level `full`.
-const TEMPORARY: [&str; 2] = ["/tmp", "/dev/shm"];
-/// What the kernel calls the tables about a process's memory, which can take more than that does. `VmPMD` is there on older
-/// kernels.
-const PAGE_TABLES: [&str; 2] = ["VmPTE:", "VmPMD:"];
-/// What the kernel calls files that are in memory and nowhere else.
-const MEMORY_FILE: &str = "/memfd:";
+/// The most time for the shares of one look: what a program adds in that time is not seen.
+const LOOK: Duration = Duration::from_millis(250);
+/// How long looks may fail to find out how much a tree uses, while the machine has enough left.
+const DOUBT: Duration = Duration::from_secs(10);
 
 /// Looks at the memory of a tree.
 pub(super) struct MemoryMeter {
@@ -39,14 +33,31 @@ pub(super) struct MemoryMeter {
     limit: u64,
     level: Level,
     next: Instant,
+    /// Looks so far.
+    looks: u64,
+    /// What was found out about processes, by their numbers.
+    known: HashMap<i32, KnownShare>,
+    /// Since when looks have been too short.
+    in_doubt: Option<Instant>,
+}
+
+/// The share of a process in the memory of all.
+struct KnownShare {
+    /// In bytes.
+    share: u64,
+    /// What it had then, pages of others included.
+    resident: u64,
+    /// The look at which this was found out.
+    look: u64,
 }
 
 impl MemoryMeter {
     /// A meter for a program that was started, unless a control group bounds it.
     pub(super) fn new(order: &Order, bounds: Option<Bounds>) -> Option<Self> {
         let (limit, level) = (order.job.limits.memory, order.job.policy.level);
-        let next = Instant::now() + INTERVAL;
-        (bounds != Some(Bounds::Group)).then_some(Self { limit, level, next })
+        let (next, known) = (Instant::now() + INTERVAL, HashMap::new());
+        let meter = Self { limit, level, next, looks: 0, known, in_doubt: None };
+        (bounds != Some(Bounds::Group)).then_some(meter)
     }
 
     /// When the next look is due.
@@ -60,21 +71,74 @@ impl MemoryMeter {
         if started < self.next {
             return false;
         }
-        let is_over = self.look();
+        let is_over = match self.look(started + LOOK) {
+            Some(is_over) => {
+                self.in_doubt = None;
+                is_over
+            }
+            None => self.is_doubtful(started),
+        };
         self.next = Instant::now() + (started.elapsed() * SHARE).clamp(INTERVAL, MAX_INTERVAL);
         is_over
     }
 
-    fn look(&self) -> bool {
-        let processes: Vec<ProcessMemory> =
-            self.processes().into_iter().filter_map(ProcessMemory::of).collect();
-        let files = Files::of(&processes, self.level);
-        let total: u64 = processes.iter().map(|process| process.resident).sum();
-        if total.saturating_add(files.bytes) <= self.limit {
-            return false;
+    /// Says whether the tree uses more than it may, if that could be found out in time.
+    fn look(&mut self, deadline: Instant) -> Option<bool> {
+        self.looks += 1;
+        let processes = self.processes().into_iter().filter_map(ProcessMemory::of);
+        let mut processes: Vec<ProcessMemory> = processes.collect();
+        let files = MemoryFiles::of(&processes, self.level);
+        let mut rest = processes.iter().map(|it| it.resident).fold(0, u64::saturating_add);
+        // Shared memory that may be files that are counted already: not more of it than there is of them.
+        let (mut sure, mut unclear) = (files.bytes, 0_u64);
+        processes.sort_by_cached_key(|process| self.urgency(process));
+        for process in &processes {
+            let most = sure.saturating_add(unclear).saturating_add(rest);
+            if sure > self.limit || most <= self.limit {
+                break;
+            }
+            let Some(MemoryShare { least, most }) = files.share_beside(process, deadline) else {
+                break;
+            };
+            sure = sure.saturating_add(least);
+            unclear = unclear.saturating_add(most.saturating_sub(least));
+            rest = rest.saturating_sub(process.resident);
+            let known = KnownShare { share: most, resident: process.resident, look: self.looks };
+            self.known.insert(process.number, known);
         }
-        let shares: u64 = processes.iter().map(|process| files.share_beside(process)).sum();
-        shares.saturating_add(files.bytes) > self.limit
+        self.known.retain(|number, _| processes.iter().any(|process| process.number == *number));
+        if sure.saturating_add(unclear.saturating_sub(files.bytes)) > self.limit {
+            return Some(true);
+        }
+        let each = processes.iter().map(|process| self.estimate(process));
+        let likely = each.fold(files.bytes, u64::saturating_add);
+        let most = sure.saturating_add(unclear).saturating_add(rest);
+        (likely.min(most) <= self.limit).then_some(false)
+    }
+
+    /// What is sorted by so that what changed most comes first, in mebibytes, then what was not looked at for longest.
+    fn urgency(&self, process: &ProcessMemory) -> (Reverse<u64>, u64) {
+        let known = self.known.get(&process.number);
+        (Reverse(self.growth(process) >> 20), known.map_or(0, |known| known.look))
+    }
+
+    /// What a process has more than when its share was found out.
+    fn growth(&self, process: &ProcessMemory) -> u64 {
+        let known = self.known.get(&process.number).map_or(0, |known| known.resident);
+        process.resident.saturating_sub(known)
+    }
+
+    /// What a process has at most that has not changed its share otherwise than by growing.
+    fn estimate(&self, process: &ProcessMemory) -> u64 {
+        let share = self.known.get(&process.number).map_or(0, |known| known.share);
+        share.saturating_add(self.growth(process)).min(process.resident.max(share))
+    }
+
+    /// Whether a tree counts as using more than it may that has too much to look at. Every look finds out more, so those
+    /// that keep still are known before long.
+    fn is_doubtful(&mut self, now: Instant) -> bool {
+        let since = *self.in_doubt.get_or_insert(now);
+        available_memory() < self.limit || now.duration_since(since) > DOUBT
     }
 
     /// The processes of the tree, by their numbers in `/proc`.
@@ -87,153 +151,4 @@ impl MemoryMeter {
         let entries = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
         entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
     }
-}
-
-/// A process, with a quick count of its memory.
-struct ProcessMemory {
-    /// The folder in `/proc` of one of its threads.
-    folder: PathBuf,
-    /// Memory that is not that of files on a disk, in bytes, with the tables about it.
-    resident: u64,
-    /// The tables alone.
-    tables: u64,
-}
-
-impl ProcessMemory {
-    /// Counts the memory of a process, unless it has ended.
-    fn of(number: i32) -> Option<Self> {
-        let folder = PathBuf::from(format!("/proc/{number}"));
-        if let Some(memory) = Self::of_thread(folder.clone()) {
-            return Some(memory);
-        }
-        // Its first thread has ended and tells nothing any more; the others have the same memory.
-        for _ in 0..LISTINGS {
-            let threads = fs::read_dir(folder.join("task")).ok()?.filter_map(Result::ok);
-            let threads: Vec<PathBuf> = threads.map(|thread| thread.path()).collect();
-            if threads.len() <= 1 {
-                return None;
-            }
-            if let Some(memory) = threads.into_iter().find_map(Self::of_thread) {
-                return Some(memory);
-            }
-        }
-        None
-    }
-
-    fn of_thread(folder: PathBuf) -> Option<Self> {
-        let status = fs::read_to_string(folder.join("status")).ok()?;
-        if !status.contains("\nVmRSS:") {
-            return None;
-        }
-        let tables = sum(&status, &PAGE_TABLES);
-        let resident = sum(&status, &["RssAnon:", "RssShmem:", "VmSwap:"]).saturating_add(tables);
-        Some(Self { folder, resident, tables })
-    }
-}
-
-/// Files in memory, counted as a whole.
-#[derive(Default)]
-struct Files {
-    bytes: u64,
-    /// Devices whose files are counted, as `/proc` writes them.
-    devices: HashSet<String>,
-    /// Files that are counted, by number.
-    numbers: HashSet<u64>,
-}
-
-impl Files {
-    fn of(processes: &[ProcessMemory], level: Level) -> Self {
-        let mut files = Self::default();
-        match level {
-            Level::Full => TEMPORARY.iter().for_each(|folder| files.add_folder(folder)),
-            // The filter lets nobody make any.
-            Level::Landlock => {}
-            Level::None => processes.iter().for_each(|process| files.add_open_by(process)),
-        }
-        files
-    }
-
-    /// Adds a file system.
-    fn add_folder(&mut self, folder: &str) {
-        let (Ok(state), Ok(found)) = (statvfs(folder), fs::metadata(folder)) else { return };
-        let used = state.f_blocks.saturating_sub(state.f_bfree);
-        self.bytes = self.bytes.saturating_add(used.saturating_mul(state.f_frsize));
-        self.devices.insert(format!("{:02x}:{:02x}", major(found.dev()), minor(found.dev())));
-    }
-
-    /// Adds the files of memory that a process has open.
-    fn add_open_by(&mut self, process: &ProcessMemory) {
-        let open = fs::read_dir(process.folder.join("fd")).into_iter().flatten();
-        for entry in open.filter_map(Result::ok) {
-            let is_memory = fs::read_link(entry.path()).is_ok_and(|it| {
-                it.as_os_str().to_str().is_some_and(|it| it.starts_with(MEMORY_FILE))
-            });
-            if is_memory
-                && let Ok(found) = fs::metadata(entry.path())
-                && self.numbers.insert(found.ino())
-            {
-                self.bytes = self.bytes.saturating_add(found.blocks().saturating_mul(512));
-            }
-        }
-    }
-
-    /// What a process has of memory beside these files, pages of several processes by shares. One that lets nobody look is
-    /// taken to have all for itself.
-    fn share_beside(&self, process: &ProcessMemory) -> u64 {
-        let Ok(all) = fs::read_to_string(process.folder.join("smaps_rollup")) else {
-            return process.resident;
-        };
-        let all =
-            sum(&all, &["Pss_Anon:", "Pss_Shmem:", "SwapPss:"]).saturating_add(process.tables);
-        if self.devices.is_empty() && self.numbers.is_empty() {
-            return all;
-        }
-        let parts = fs::read_to_string(process.folder.join("smaps")).unwrap_or_default();
-        let (mut counted, mut is_counted) = (0_u64, false);
-        for line in parts.lines() {
-            match Mapping::parse(line) {
-                Some(mapping) => is_counted = self.has(&mapping),
-                None if is_counted => {
-                    counted = counted.saturating_add(sum(line, &["Pss:", "SwapPss:"]))
-                }
-                None => {}
-            }
-        }
-        all.saturating_sub(counted)
-    }
-
-    fn has(&self, mapping: &Mapping<'_>) -> bool {
-        let is_memory = mapping.path.starts_with(MEMORY_FILE);
-        self.devices.contains(mapping.device) || is_memory && self.numbers.contains(&mapping.number)
-    }
-}
-
-/// The first line about a part of a process's memory.
-struct Mapping<'a> {
-    device: &'a str,
-    number: u64,
-    path: &'a str,
-}
-
-impl<'a> Mapping<'a> {
-    fn parse(line: &'a str) -> Option<Self> {
-        let mut fields = line.split_ascii_whitespace();
-        // Every other line begins with a word and a colon.
-        fields.next().filter(|range| !range.ends_with(':'))?;
-        let device = fields.nth(2)?;
-        Some(Self {
-            device,
-            number: fields.next()?.parse().ok()?,
-            path: fields.next().unwrap_or(""),
-        })
-    }
-}
-
-/// The sum of the numbers behind some words, in bytes; lines have them in kibibytes.
-fn sum(text: &str, words: &[&str]) -> u64 {
-    let numbers = text.lines().filter_map(|line| {
-        let rest = words.iter().find_map(|word| line.strip_prefix(word))?;
-        rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
-    });
-    numbers.fold(0, u64::saturating_add).saturating_mul(1024)
 }

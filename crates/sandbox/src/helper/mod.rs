@@ -6,6 +6,7 @@
 mod attributes;
 mod calls;
 mod filter;
+mod footprint;
 mod identity;
 mod init;
 mod keeper;

@@ -21,7 +21,9 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("memory_in_pipes_alone_cannot_be_made_of_mappings", spliced, CONFINED),
     ("memory_of_a_program_that_hides_counts", hidden, ALL),
     ("memory_of_a_process_whose_first_thread_has_ended_counts", leaderless_process, ALL),
+    ("memory_is_bounded_whatever_many_mappings_cost", many_mappings, ALL),
     ("memory_that_is_shared_counts_once", shared_counts_once, ALL),
+    ("memory_that_is_shared_counts_once_however_long_that_takes", shared_by_many, ALL),
     ("memory_of_a_limit_that_is_measured_is_named", measured_is_named, ALL),
 ];
 
@@ -215,6 +217,36 @@ fn leaderless_process(level: Level) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Looking at processes with many mappings takes long, and meanwhile another one takes memory.
+fn many_mappings(level: Level) -> Result<(), Failed> {
+    let mut bench = bench(level);
+    bench.limits.memory = 256 << 20;
+    let tried = bench.python(
+        "import ctypes, mmap, os, time\n\
+         print('so far', flush=True)\n\
+         libc = ctypes.CDLL(None)\n\
+         libc.mmap.restype = ctypes.c_void_p\n\
+         libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]\n\
+         libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]\n\
+         shared = mmap.mmap(-1, 64 << 20)\n\
+         for _ in range(64): shared.write(bytes(1 << 20))\n\
+         count = 30_000\n\
+         at = libc.mmap(None, count * 4096, 0, 0x4022, -1, 0)\n\
+         for page in range(0, count, 2): libc.mprotect(at + page * 4096, 4096, 1)\n\
+         for _ in range(8):\n\
+         \x20   if os.fork() == 0: shared[::4096]; time.sleep(30); os._exit(0)\n\
+         time.sleep(0.5)\n\
+         taken = [mmap.mmap(-1, 64 << 20) for _ in range(12)]\n\
+         for part in taken:\n\
+         \x20   for _ in range(64): part.write(bytes(1 << 20))\n\
+         time.sleep(1)\n\
+         print('kept', flush=True)",
+    );
+    refused(&tried);
+    assert!(tried.outcome.ended.limits.contains(&Limit::Memory), "{tried:?}");
+    Ok(())
+}
+
 /// Pages that several processes have are there once.
 fn shared_counts_once(level: Level) -> Result<(), Failed> {
     let mut bench = bench(level);
@@ -238,6 +270,26 @@ fn shared_counts_once(level: Level) -> Result<(), Failed> {
          print([os.waitpid(pid, 0)[1] for pid in children])"
     ));
     assert_eq!(tried.output, "[0, 0, 0, 0]\n", "{tried:?}");
+    Ok(())
+}
+
+/// There is so much of it that one look is too short to find out.
+fn shared_by_many(level: Level) -> Result<(), Failed> {
+    let mut bench = bench(level);
+    bench.limits.memory = 800 << 20;
+    let tried = bench.python(
+        "import mmap, os, time\n\
+         own = mmap.mmap(-1, 300 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n\
+         own.madvise(mmap.MADV_NOHUGEPAGE)\n\
+         for _ in range(300): own.write(b'x' * (1 << 20))\n\
+         children = []\n\
+         for _ in range(6):\n\
+         \x20   pid = os.fork()\n\
+         \x20   if pid == 0: time.sleep(3); os._exit(0)\n\
+         \x20   children.append(pid)\n\
+         print([os.waitpid(pid, 0)[1] for pid in children])",
+    );
+    assert_eq!(tried.output, format!("{:?}\n", [0; 6]), "{tried:?}");
     Ok(())
 }
 

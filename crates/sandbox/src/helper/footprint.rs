@@ -151,7 +151,8 @@ impl MemoryFiles {
         }
     }
 
-    /// What a process has mapped of these files, if there is time to find out.
+    /// What a process has mapped of these files, if there is time to find out. Its own changed copies of their pages are no
+    /// part of them.
     fn mapped_by(&self, process: &ProcessMemory, deadline: Instant) -> Option<u64> {
         let parts = File::open(process.folder.join("smaps")).ok()?;
         let (mut mapped, mut share, mut is_counted) = (0_u64, 0_u64, false);
@@ -166,7 +167,8 @@ impl MemoryFiles {
                 mapped = mapped.saturating_add(share);
                 share = 0;
             } else if is_counted {
-                share = share.saturating_add(sum(&line, &["Pss:", "SwapPss:"]));
+                share = share.saturating_add(sum(&line, &["Pss:"]));
+                share = share.saturating_sub(sum(&line, &["Anonymous:"]));
             }
         }
         Some(mapped.saturating_add(share))

@@ -21,6 +21,7 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("memory_in_pipes_alone_cannot_be_made_of_mappings", spliced, CONFINED),
     ("memory_of_a_program_that_hides_counts", hidden, ALL),
     ("memory_of_a_process_whose_first_thread_has_ended_counts", leaderless_process, ALL),
+    ("memory_of_changed_copies_of_temporary_files_counts", changed_copies, FULL),
     ("memory_is_bounded_whatever_many_mappings_cost", many_mappings, ALL),
     ("memory_that_is_shared_counts_once", shared_counts_once, ALL),
     ("memory_that_is_shared_counts_once_however_long_that_takes", shared_by_many, ALL),
@@ -214,6 +215,22 @@ fn leaderless_process(level: Level) -> Result<(), Failed> {
     for script in [start, in_child] {
         refused(&take(level, &format!("{take_shared}{script}")));
     }
+    Ok(())
+}
+
+/// Each process maps a file of the temporary folder and changes its own copy of the pages.
+fn changed_copies(level: Level) -> Result<(), Failed> {
+    let tried = take(
+        level,
+        "file = os.open('/tmp/x', os.O_CREAT | os.O_RDWR); os.truncate(file, much // 10)\n\
+         os.write(file, piece)\n\
+         for _ in range(10):\n\
+         \x20   if os.fork() == 0:\n\
+         \x20       x = mmap.mmap(file, much // 10, flags=mmap.MAP_PRIVATE); x[:1 << 20]\n\
+         \x20       for _ in range(much // 10 >> 20): x.write(piece)\n\
+         \x20       time.sleep(5); os._exit(0)",
+    );
+    refused(&tried);
     Ok(())
 }
 

@@ -21,7 +21,7 @@ pub struct Limits {
     pub file_bytes: u64,
     /// Open files of one process.
     pub open_files: u64,
-    /// Size of the private `/tmp`, in bytes.
+    /// Size of the private `/tmp` and `/dev/shm`, in bytes; each holds a file for every 16 KiB of it.
     pub temporary_bytes: u64,
     /// What the run may write to its folders in all, in bytes on the disk.
     pub disk_bytes: u64,
@@ -30,7 +30,8 @@ pub struct Limits {
 }
 
 /// What is not promised without a control group: the memory of the tree is measured then, so it can exceed the limit
-/// between two looks, and shared pages that nobody maps any more cannot be seen.
+/// between two looks, and neither shared pages that are in no process's tables nor what the kernel has about mappings,
+/// sockets and pipes can be seen.
 pub(crate) const UNGROUPED: &str = "an exact bound on memory";
 
 impl Default for Limits {

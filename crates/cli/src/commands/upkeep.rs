@@ -188,7 +188,7 @@ fn page(report: &Report) -> String {
     for trial in &report.trials {
         let (color, word, detail) = match &trial.verdict {
             Verdict::Kept if is_measured && trial.promise.contains("memory") => {
-                (style::GOOD, "kept", " (measured: more can be used for a moment)".to_owned())
+                (style::GOOD, "kept", measured_bound_detail(trial.promise))
             }
             Verdict::Kept => (style::GOOD, "kept", String::new()),
             Verdict::Broken(what) => (style::BAD, "BROKEN", format!(": {}", plain(what))),
@@ -198,6 +198,13 @@ fn page(report: &Report) -> String {
         text.push_str(&format!("{mark}{}{detail}\n", trial.promise));
     }
     text
+}
+
+/// What a measured bound on memory leaves open.
+fn measured_bound_detail(promise: &str) -> String {
+    let unseen =
+        if promise.contains("shared") { ", and pages that were dropped are not seen" } else { "" };
+    format!(" (measured: more can be used for a moment{unseen})")
 }
 
 /// What to do about what is missing; nothing where all that matters is there.
@@ -267,13 +274,15 @@ mod tests {
     fn the_doctor_says_that_a_bound_on_memory_is_measured_without_a_control_group() {
         let line = |found: Result<String, String>| {
             let offers = vec![Offer { name: CONTROL_GROUPS, found }];
-            let promises = ["memory is bounded", "cannot connect"];
+            let promises = ["memory is bounded", "shared memory is bounded", "cannot connect"];
             let trials = promises.map(|promise| Trial { promise, verdict: Verdict::Kept });
             let level = Some(Level::Full);
             page(&Report { offers, level, not_promised: Vec::new(), trials: trials.into() })
         };
         let measured = line(Err("no".into()));
         assert!(measured.contains("memory is bounded (measured: "), "{measured}");
+        let shared = "for a moment, and pages that were dropped are not seen)\n";
+        assert!(measured.contains(shared), "{measured}");
         assert!(measured.ends_with("cannot connect\n"), "{measured}");
         assert!(line(Ok("yes".into())).contains("memory is bounded\n"));
     }

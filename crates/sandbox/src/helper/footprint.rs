@@ -16,6 +16,8 @@ use crate::policy::Level;
 
 /// How often the threads of a process are listed until one of them is found that has not ended meanwhile.
 const LISTINGS: usize = 8;
+/// What a file in memory takes beside its content: about 700 bytes, a name, and what finds both.
+const FILE_OVERHEAD: u64 = 1 << 10;
 /// Folders in memory that a program has of its own at level `full`.
 const TEMPORARY: [&str; 2] = ["/tmp", "/dev/shm"];
 /// What the kernel calls the tables about a process's memory, which can take more than that does. `VmPMD` is there on older
@@ -104,7 +106,9 @@ impl MemoryFiles {
     fn add_folder(&mut self, folder: &str) {
         let (Ok(state), Ok(found)) = (statvfs(folder), fs::metadata(folder)) else { return };
         let used = state.f_blocks.saturating_sub(state.f_bfree);
+        let number = state.f_files.saturating_sub(state.f_ffree);
         self.bytes = self.bytes.saturating_add(used.saturating_mul(state.f_frsize));
+        self.bytes = self.bytes.saturating_add(number.saturating_mul(FILE_OVERHEAD));
         self.devices.insert(format!("{:02x}:{:02x}", major(found.dev()), minor(found.dev())));
     }
 

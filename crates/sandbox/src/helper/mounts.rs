@@ -29,6 +29,11 @@ const OLD_ROOT: &str = "/.old";
 /// Devices that do nothing but what their names say.
 const DEVICES: [&str; 5] = ["full", "null", "random", "urandom", "zero"];
 
+/// A temporary folder holds one file for so many bytes of its size: empty ones take memory of the kernel.
+const BYTES_PER_FILE: u64 = 16 << 10;
+/// Files and folders that even a small one holds.
+const FEWEST_FILES: u64 = 1 << 12;
+
 /// Replaces the file system of this process.
 pub(super) fn build(order: &Order) -> Result<(), Failure> {
     let old_root = enter_empty_root().or_fail(Stage::Mounts, "/")?;
@@ -151,7 +156,8 @@ fn make_devices(old_root: BorrowedFd<'_>, terminal: bool) -> io::Result<()> {
 
 fn make_temporary(path: &str, size: u64) -> io::Result<()> {
     fs::create_dir(path)?;
-    let options = format!("mode=1777,size={size}\0");
+    let files = (size / BYTES_PER_FILE).max(FEWEST_FILES);
+    let options = format!("mode=1777,size={size},nr_inodes={files}\0");
     let options =
         std::ffi::CStr::from_bytes_with_nul(options.as_bytes()).map_err(io::Error::other)?;
     Ok(mount("tmpfs", path, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, Some(options))?)

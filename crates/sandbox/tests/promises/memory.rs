@@ -22,6 +22,7 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("memory_of_a_program_that_hides_counts", hidden, ALL),
     ("memory_of_a_process_whose_first_thread_has_ended_counts", leaderless_process, ALL),
     ("memory_of_changed_copies_of_temporary_files_counts", changed_copies, FULL),
+    ("memory_of_empty_files_counts", empty_files, FULL),
     ("memory_is_bounded_whatever_many_mappings_cost", many_mappings, ALL),
     ("memory_that_is_shared_counts_once", shared_counts_once, ALL),
     ("memory_that_is_shared_counts_once_however_long_that_takes", shared_by_many, ALL),
@@ -231,6 +232,24 @@ fn changed_copies(level: Level) -> Result<(), Failed> {
          \x20       time.sleep(5); os._exit(0)",
     );
     refused(&tried);
+    Ok(())
+}
+
+/// They have no content; a folder holds so many of them and no more.
+fn empty_files(level: Level) -> Result<(), Failed> {
+    let make = "for folder in ['/tmp', '/dev/shm']:\n\
+                \x20   for number in range(200_000): os.mknod(f'{folder}/{number}')";
+    refused(&take(level, make));
+    let mut bench = bench(level);
+    bench.limits.memory = 48 << 20;
+    let tried = bench.python(&format!(
+        "import os, time\nprint('so far', flush=True)\n\
+         try:\n\x20   {}\nexcept OSError: pass\n\
+         time.sleep(2); print('kept', flush=True)",
+        make.replace('\n', "\n    ")
+    ));
+    refused(&tried);
+    assert!(tried.outcome.ended.limits.contains(&Limit::Memory), "{tried:?}");
     Ok(())
 }
 

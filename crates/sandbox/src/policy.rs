@@ -12,7 +12,7 @@ pub enum Level {
     /// Not at all: own process group, limits and environment only. What a policy grants means nothing then, as with
     /// [`Policy::unconfined`].
     None,
-    /// Landlock and a filter of system calls; processes of others can be seen.
+    /// Landlock and a filter of system calls; processes of others can be seen, with their command lines.
     Landlock,
     /// Its own file system, network, processes and users, and the above.
     Full,
@@ -37,7 +37,7 @@ impl Level {
     pub(crate) fn lacks(self) -> &'static [&'static str] {
         match self {
             Self::Full => &[],
-            Self::Landlock => &["list of processes"],
+            Self::Landlock => &["list of processes and their command lines"],
             Self::None => &["files", "network", "processes"],
         }
     }

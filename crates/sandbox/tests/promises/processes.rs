@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::BufRead;
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,6 +20,7 @@ use crate::{ALL, CONFINED, FULL, Promise};
 pub(crate) const PROMISES: &[Promise] = &[
     ("others_cannot_be_seen", others_cannot_be_seen, FULL),
     ("the_caller_cannot_be_read_or_signalled", the_caller_is_safe, CONFINED),
+    ("command_lines_of_others_are_hidden_or_named_as_visible", command_lines, CONFINED),
     ("nothing_is_left_running", nothing_is_left_running, ALL),
     ("cancelling_ends_everything", cancelling_ends_everything, ALL),
     ("nothing_outlives_the_caller", nothing_outlives_the_caller, ALL),
@@ -93,6 +95,29 @@ fn the_caller_is_safe(level: Level) -> Result<(), Failed> {
     let tried = bench.sh(&script);
     let allowed = if level == Level::Full { "parent\n" } else { "" };
     assert!(tried.output.is_empty() || tried.output == allowed, "{tried:?}");
+    Ok(())
+}
+
+/// A key in a command line can be read where processes can be listed, and a run says so; one in a variable cannot.
+fn command_lines(level: Level) -> Result<(), Failed> {
+    let (argument, variable) = ("key-in-the-command-line", "key-in-a-variable");
+    #[expect(clippy::disallowed_methods, reason = "somebody else's program")]
+    let mut other = Command::new("sleep").arg0(argument).arg("20").env("KEY", variable).spawn()?;
+    let number = other.id();
+    let tried = Bench::new(level).sh(&format!(
+        "cat /proc/self/cmdline /proc/{number}/cmdline /proc/{number}/environ 2>/dev/null"
+    ));
+    other.kill()?;
+    other.wait()?;
+    let is_named = tried
+        .outcome
+        .not_promised
+        .iter()
+        .any(|it| it.contains("list of processes and their command lines"));
+    assert!(tried.output.starts_with("cat"), "{tried:?}");
+    assert_eq!(tried.output.contains(argument), is_named, "{tried:?}");
+    assert_eq!(is_named, level == Level::Landlock, "{tried:?}");
+    assert!(!tried.output.contains(variable), "{tried:?}");
     Ok(())
 }
 

@@ -34,7 +34,22 @@ pub enum VariableError {
     /// It is set already.
     #[error("`{0}` is set by metier or the configuration and may not be changed by a call")]
     Taken(String),
+    /// There are more than a call can have.
+    #[error(
+        "it has {count} variables of {bytes} bytes; the limit is {MAX_CALLED} variables of {MAX_CALLED_BYTES} bytes together"
+    )]
+    TooMany {
+        /// How many there are.
+        count: usize,
+        /// How many bytes their names and values have together.
+        bytes: usize,
+    },
 }
+
+/// Most variables of a call.
+const MAX_CALLED: usize = 256;
+/// Most bytes of the variables of a call; the kernel gives a program no more than a few times as many.
+const MAX_CALLED_BYTES: usize = 512 << 10;
 
 /// Everything that goes into the environment.
 #[derive(Clone, Default)]
@@ -143,6 +158,11 @@ pub fn check_called(
     called: &BTreeMap<String, String>,
     configured: &[(String, String)],
 ) -> Result<(), VariableError> {
+    let (count, bytes) =
+        (called.len(), called.iter().map(|(name, it)| name.len() + it.len()).sum());
+    if count > MAX_CALLED || bytes > MAX_CALLED_BYTES {
+        return Err(VariableError::TooMany { count, bytes });
+    }
     for (name, value) in called {
         check(name, value)?;
         if configured.iter().any(|(other, _)| other == name) {
@@ -169,6 +189,18 @@ fn check(name: &str, value: &str) -> Result<(), VariableError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn variables_of_a_call_are_bounded() {
+        let called = |count: usize, bytes: usize| {
+            let named = (0..count).map(|it| (format!("A{it:03}"), "a".repeat(bytes)));
+            check_called(&named.collect(), &[])
+        };
+        assert_eq!(called(MAX_CALLED, 1), Ok(()));
+        let refused = called(MAX_CALLED + 1, 1).expect_err("too many");
+        insta::assert_snapshot!(refused, @"it has 257 variables of 1285 bytes; the limit is 256 variables of 524288 bytes together");
+        assert!(matches!(called(1, MAX_CALLED_BYTES), Err(VariableError::TooMany { .. })));
+    }
 
     #[test]
     fn what_decides_what_is_loaded_may_not_be_set() {

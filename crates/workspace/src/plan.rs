@@ -1,5 +1,6 @@
 //! What a run will do: everything that can be checked is checked before anything happens.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::artifact::ArtifactName;
@@ -24,7 +25,7 @@ pub(crate) struct Plan {
     pub(crate) timeout: Duration,
     pub(crate) spec: OutputSpec,
     /// The globs of the spec, or everything in `out` if it has none.
-    pub(crate) patterns: Patterns,
+    pub(crate) patterns: Arc<Patterns>,
 }
 
 impl Plan {
@@ -53,7 +54,7 @@ impl Plan {
         let everything = [EVERYTHING.to_owned()];
         let globs = if spec.globs.is_empty() { &everything[..] } else { &spec.globs };
         let patterns = Patterns::parse(globs, &run).map_err(RunError::Pattern)?;
-        Ok(Self { id, run, directory, timeout, spec, patterns })
+        Ok(Self { id, run, directory, timeout, spec, patterns: Arc::new(patterns) })
     }
 }
 

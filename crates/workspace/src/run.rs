@@ -12,6 +12,7 @@ use metier_sandbox::{Cancel, Limits, Stream};
 use metier_secrets::Redactor;
 use rustix::fs::OFlags;
 use thiserror::Error;
+use tokio::task::spawn_blocking;
 use tracing::field::Empty;
 
 use crate::artifact::{ArtifactError, ArtifactStore, DirectoryStore, Owner};
@@ -135,7 +136,13 @@ impl Runner {
         }
         let owner = Owner::new(&key.app, &key.user, &key.session).map_err(RunError::Owner)?;
         let settings = settings.granted(&self.executor)?;
-        let plan = Plan::new(&request, &settings)?;
+        // Reading patterns may take a moment, in which nobody else must wait.
+        let planning = move || {
+            let plan = Plan::new(&request, &settings)?;
+            Ok::<_, RunError>((request, settings, plan))
+        };
+        let planned = spawn_blocking(planning).await.map_err(io::Error::other);
+        let (request, settings, plan) = planned.map_err(RunError::Workspace)??;
         let shared = self.workspaces.workspace(&key).map_err(RunError::Workspace)?;
         let workspace = settings.workspace_of(&shared, &request.skill)?;
         let staged = stage_all(&self.workspaces, &trees)?;
@@ -330,7 +337,7 @@ impl Running<'_> {
             most_bytes: self.settings.limits.disk_bytes,
             least_left: self.settings.limits.disk_left,
         };
-        let publishing = tokio::task::spawn_blocking(move || publication.publish());
+        let publishing = spawn_blocking(move || publication.publish());
         match publishing.await.map_err(io::Error::other).flatten() {
             Ok(warnings) if warnings.is_empty() => {}
             Ok(warnings) => {

@@ -20,7 +20,22 @@ pub enum PatternError {
         /// Why not.
         why: String,
     },
+    /// There are more than can be looked for in a short time and little memory.
+    #[error(
+        "there are {count} patterns of {bytes} bytes; the limit is {MAX_PATTERNS} patterns of {MAX_BYTES} bytes together"
+    )]
+    TooMany {
+        /// How many there are.
+        count: usize,
+        /// How many bytes they have together.
+        bytes: usize,
+    },
 }
+
+/// Most patterns of a run.
+const MAX_PATTERNS: usize = 100;
+/// Most bytes of all patterns of a run. Reading them takes several hundred times as much memory.
+const MAX_BYTES: usize = 16 << 10;
 
 /// Signs of patterns that do not stand for themselves.
 const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
@@ -40,6 +55,7 @@ impl Patterns {
     /// Reads patterns: `*`, `?`, `[…]`, `{a,b}` within a name, `**` for folders; relative to the
     /// workspace or to one of its variables. They find files in `work/`, `out/` and the folder of the run alone.
     pub(crate) fn parse(patterns: &[String], run: &Inside) -> Result<Self, PatternError> {
+        check_size(patterns)?;
         let root = Inside::default();
         let reach = [Inside::known("work"), Inside::known("out"), run.clone()];
         let mut set = GlobSetBuilder::new();
@@ -94,6 +110,14 @@ impl Patterns {
     }
 }
 
+fn check_size(patterns: &[String]) -> Result<(), PatternError> {
+    let (count, bytes) = (patterns.len(), patterns.iter().map(String::len).sum());
+    if count > MAX_PATTERNS || bytes > MAX_BYTES {
+        return Err(PatternError::TooMany { count, bytes });
+    }
+    Ok(())
+}
+
 fn is_below(inner: &Inside, outer: &Inside) -> bool {
     let rest = inner.as_str().strip_prefix(outer.as_str());
     outer.as_str().is_empty() || rest.is_some_and(|rest| rest.starts_with('/'))
@@ -123,4 +147,26 @@ fn literal_folder(pattern: &Inside) -> Inside {
     let special = text.find(SPECIAL).unwrap_or(text.len());
     let end = text[..special].rfind('/').unwrap_or_default();
     Inside::known(&text[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(patterns: &[String]) -> Result<Patterns, PatternError> {
+        Patterns::parse(patterns, &Inside::known("runs/1/files"))
+    }
+
+    #[test]
+    fn patterns_are_bounded() {
+        let many: Vec<String> = (0..=MAX_PATTERNS).map(|it| format!("out/{it}")).collect();
+        assert!(parsed(&many[1..]).is_ok());
+        let refused = parsed(&many).expect_err("too many");
+        insta::assert_snapshot!(refused, @"there are 101 patterns of 597 bytes; the limit is 100 patterns of 16384 bytes together");
+        let long = |bytes: usize| [format!("out/{}", "?".repeat(bytes - 4))];
+        assert!(matches!(parsed(&long(MAX_BYTES + 1)), Err(PatternError::TooMany { .. })));
+        let piece = "[!a]".repeat(MAX_BYTES / 16);
+        let four = [(); 4].map(|()| format!("out/{piece}"));
+        assert!(matches!(parsed(&four), Err(PatternError::TooMany { bytes: 16400, .. })));
+    }
 }

@@ -2,6 +2,9 @@
 
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
+
+use tokio::task::spawn_blocking;
 
 use super::found::{self, Found, MAX_INLINE};
 use super::look::look;
@@ -13,6 +16,8 @@ use crate::record::RecordedFile;
 use crate::request::{ArtifactFile, OutputFile, OutputSpec};
 
 /// Files of a run that named none that are shown.
+/// Most bytes of the texts of all files together; they are in one answer, however many files a call asks for.
+const MAX_INLINE_TOTAL: u64 = 8 << 20;
 const MAX_SHOWN_FILES: usize = 20;
 /// Largest text that can be the primary output, in bytes.
 const MAX_PRIMARY: u64 = 32 << 10;
@@ -28,6 +33,8 @@ pub(crate) struct Collected {
     pub(crate) incomplete: bool,
     pub(crate) warnings: Vec<String>,
 }
+    /// Bytes of the texts of files.
+    text_bytes: u64,
 
 /// Collects the files of one run.
 #[derive(Debug)]
@@ -36,7 +43,7 @@ pub(crate) struct Collector<'a> {
     pub(crate) artifacts: &'a dyn ArtifactStore,
     /// Whose artifacts they become.
     pub(crate) owner: &'a Owner,
-    pub(crate) patterns: &'a Patterns,
+    pub(crate) patterns: &'a Arc<Patterns>,
     pub(crate) spec: &'a OutputSpec,
     /// Whether no text is given, whatever the spec says.
     pub(crate) omit_content: bool,
@@ -56,7 +63,10 @@ impl Collector<'_> {
     /// Collects what is asked for, within the limits.
     pub(crate) async fn collect(&self, ran: Ran<'_>) -> io::Result<Collected> {
         let asked = !self.spec.globs.is_empty();
-        let looked = look(self.workspace, self.patterns)?;
+        let (workspace, patterns) = (self.workspace.clone(), Arc::clone(self.patterns));
+        // There may be very many files.
+        let looking = spawn_blocking(move || look(&workspace, &patterns));
+        let looked = looking.await.map_err(io::Error::other)??;
         let mut collected = Collected { warnings: looked.warnings, ..Collected::default() };
         let limit = if asked { self.spec.max_files } else { MAX_SHOWN_FILES };
         let root = File::open(self.workspace.root())?;
@@ -91,12 +101,14 @@ impl Collector<'_> {
     /// Describes a file, keeps it if that was asked, and remembers it for the record.
     async fn take(&self, found: &Found, collected: &mut Collected) -> io::Result<()> {
         let wants_text = self.spec.inline && !self.omit_content;
-        let inline = wants_text.then_some(self.spec.max_file_bytes.min(MAX_INLINE));
+        let room = MAX_INLINE_TOTAL.saturating_sub(collected.text_bytes);
+        let inline = wants_text.then_some(self.spec.max_file_bytes.min(MAX_INLINE).min(room));
         let described =
             tracing::info_span!("workspace.inline").in_scope(|| found.describe(inline))?;
         collected.records.push(found.record(None)?);
         if collected.primary.is_none() {
             collected.primary = self.primary(found)?;
+        collected.text_bytes += described.content.as_ref().map_or(0, |it| it.len() as u64);
         }
         if self.spec.save {
             match self.keep(found, &described).await {
@@ -177,7 +189,7 @@ mod tests {
             workspace: &workspace,
             artifacts: &artifacts,
             owner: &owner,
-            patterns: &Patterns::parse(&["out/*".to_owned()], &Inside::default()).unwrap(),
+            patterns: &Arc::new(patterns),
             spec: &spec,
             omit_content: false,
         };
@@ -186,6 +198,7 @@ mod tests {
         change(&mut File::options().append(true).open(workspace.root().join("out/log")).unwrap());
         let kept = collector.keep(&found, &described).await;
         let stored = artifacts.list(&owner.session_scope()).await.unwrap();
+        let patterns = Patterns::parse(&["out/*".to_owned()], &Inside::default()).unwrap();
         (kept, stored.len())
     }
 

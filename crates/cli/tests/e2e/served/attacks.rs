@@ -362,3 +362,24 @@ fn a_thousand_connections_of_strangers_keep_nobody_out() {
     // The first of them has made room for the others.
     assert!(matches!(silent[0].read(&mut [0]), Ok(0) | Err(_)));
 }
+
+#[test]
+fn a_call_with_many_patterns_keeps_nobody_waiting() {
+    let (_env, served) = served();
+    let (session, other) = (served.open(), served.open());
+    let load = super::call(1, "skill_load", &json!({"skill": "greet"}));
+    served.post(Some(&session), &load);
+    let globs: Vec<_> = (0..500).map(|it| format!("out/{}{it}", "?".repeat(3_980))).collect();
+    let run = json!({"skill": "greet", "command": "true", "outputs": {"globs": globs}});
+    let many = super::call(2, "skill_run", &run);
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        let calling = scope.spawn(|| served.post(Some(&session), &many));
+        std::thread::sleep(Duration::from_millis(100));
+        served.must_be_well(&other);
+        let refused = calling.join().expect("no panic").message()["result"].to_string();
+        assert!(refused.contains("the limit is 100 patterns of 16384 bytes together"), "{refused}");
+    });
+    // Reading that many would take as long on its own.
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+}

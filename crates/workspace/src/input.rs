@@ -1,13 +1,14 @@
 //! Bringing files in: artifacts, files of the host, of the workspace and of staged skills.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, openat, symlinkat};
 use thiserror::Error;
 use tokio::io::AsyncWriteExt;
+use tokio::task::spawn_blocking;
 
 use crate::artifact::{ArtifactError, ArtifactRef, ArtifactStore, Owner};
 use crate::encode::file_name;
@@ -15,11 +16,14 @@ use crate::layout::{INPUTS, WRITABLE, Workspace, give_open_to_program, open_bene
 use crate::path::{Inside, Meaning, PathError, SharedPlace, resolve};
 use crate::record::RecordedFile;
 use crate::request::{InputMode, InputSpec};
+use crate::space::DiskReserve;
 
 /// Largest input, in bytes.
 pub(crate) const MAX_BYTES: u64 = 1 << 30;
 /// Most files and folders of a folder that is brought in.
 const MAX_FILES: usize = 10_000;
+/// Most files and folders of all inputs of a run.
+const MAX_ALL_FILES: usize = 5 * MAX_FILES;
 /// Deepest folder that is brought in.
 const MAX_DEPTH: usize = 64;
 
@@ -85,6 +89,17 @@ pub enum InputError {
         gib = MAX_BYTES >> 30
     )]
     TooLarge(String),
+    /// With those before it, it is more than a run may write.
+    #[error(
+        "input `{from}` and those before it have more than {MAX_ALL_FILES} files or {mib} MiB (`exec.disk_mb`)",
+        mib = limit >> 20
+    )]
+    TooMuch {
+        /// The input.
+        from: String,
+        /// How many bytes all inputs may have.
+        limit: u64,
+    },
     /// The artifact cannot be had.
     #[error("input `{from}`: {source}")]
     Artifact {
@@ -118,6 +133,10 @@ pub(crate) struct Intake<'a> {
     /// Whether a program sees the host's files under their own paths.
     pub(crate) sees_host: bool,
     pub(crate) run: &'a Inside,
+    /// Most bytes of all inputs.
+    pub(crate) most_bytes: u64,
+    /// What must stay free of the disk.
+    pub(crate) reserve: DiskReserve,
 }
 
 /// What bringing in gave.
@@ -125,13 +144,24 @@ pub(crate) struct Intake<'a> {
 pub(crate) struct BroughtIn {
     pub(crate) files: Vec<RecordedFile>,
     pub(crate) warnings: Vec<String>,
+    /// Folders that were made for them.
+    folders: usize,
 }
 
 impl BroughtIn {
+    fn entries(&self) -> usize {
+        self.files.len() + self.folders
+    }
+
+    fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.size_bytes).sum()
+    }
+
     /// Adds what was brought in later.
     pub(crate) fn and(mut self, later: Self) -> Self {
         self.files.extend(later.files);
         self.warnings.extend(later.warnings);
+        self.folders += later.folders;
         self
     }
 }
@@ -153,7 +183,7 @@ impl Intake<'_> {
                     self.bring_artifact(input, reference, &to, &mut brought).await?;
                 }
                 Source::Open(source, link) => {
-                    self.link_or_copy(input, source, link, &mut brought)?;
+                    self.link_or_copy(input, source, link, &mut brought).await?;
                 }
             }
         }
@@ -258,6 +288,11 @@ impl Intake<'_> {
         if loaded.info.size > MAX_BYTES {
             return Err(InputError::TooLarge(input.from.clone()));
         }
+        let left = self.most_bytes.saturating_sub(brought.bytes());
+        if loaded.info.size > left || brought.entries() >= MAX_ALL_FILES {
+            return Err(self.too_much(input));
+        }
+        self.reserve.check(self.workspace.root(), loaded.info.size).map_err(fail)?;
         let file = self.workspace.create_file(to).map_err(fail)?;
         let mut file = tokio::fs::File::from_std(file);
         tokio::io::copy(&mut loaded.content, &mut file).await.map_err(fail)?;
@@ -277,7 +312,7 @@ impl Intake<'_> {
         Ok(())
     }
 
-    fn link_or_copy(
+    async fn link_or_copy(
         &self,
         input: &InputSpec,
         source: OwnedFd,
@@ -295,10 +330,30 @@ impl Intake<'_> {
                 )),
             }
         }
-        let mut copying =
-            Copying { intake: self, from: &input.from, files: 0, bytes: 0, depth: 0, brought };
-        let within_bounds = copying.copy(source, &to).map_err(fail)?;
-        if within_bounds { Ok(()) } else { Err(InputError::TooLarge(input.from.clone())) }
+        let copying = Copying {
+            workspace: self.workspace.clone(),
+            from: input.from.clone(),
+            own: Amount { files: MAX_FILES, bytes: MAX_BYTES },
+            all: Amount {
+                files: MAX_ALL_FILES.saturating_sub(brought.entries()),
+                bytes: self.most_bytes.saturating_sub(brought.bytes()),
+            },
+            reserve: self.reserve,
+            depth: 0,
+            brought: BroughtIn::default(),
+        };
+        let copied = spawn_blocking(move || copying.run(source, &to)).await;
+        let (copied, outcome) = copied.map_err(|error| fail(io::Error::other(error)))?;
+        *brought = std::mem::take(brought).and(copied);
+        match outcome.map_err(fail)? {
+            CopyOutcome::Whole => Ok(()),
+            CopyOutcome::TooLarge => Err(InputError::TooLarge(input.from.clone())),
+            CopyOutcome::TooMuch => Err(self.too_much(input)),
+        }
+    }
+
+    fn too_much(&self, input: &InputSpec) -> InputError {
+        InputError::TooMuch { from: input.from.clone(), limit: self.most_bytes }
     }
 
     fn link(&self, target: &str, to: &Inside) -> io::Result<()> {
@@ -307,51 +362,100 @@ impl Intake<'_> {
     }
 }
 
-/// A file or folder on its way in.
-struct Copying<'a, 'b> {
-    intake: &'a Intake<'a>,
-    from: &'a str,
-    files: usize,
-    bytes: u64,
+/// A file or folder on its way in, on a thread that may wait for the disk.
+struct Copying {
+    workspace: Workspace,
+    from: String,
+    /// What this input may still have.
+    own: Amount,
+    /// What all inputs of the run may still have.
+    all: Amount,
+    reserve: DiskReserve,
     depth: usize,
-    brought: &'b mut BroughtIn,
+    brought: BroughtIn,
 }
 
-impl Copying<'_, '_> {
-    /// Copies a file or a folder; says whether it was within bounds.
-    fn copy(&mut self, source: OwnedFd, to: &Inside) -> io::Result<bool> {
+/// A number of files and folders, and their bytes.
+struct Amount {
+    files: usize,
+    bytes: u64,
+}
+
+/// Whether an input was within bounds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CopyOutcome {
+    Whole,
+    /// It is larger than an input may be.
+    TooLarge,
+    /// With other inputs it is more than a run may have.
+    TooMuch,
+}
+
+impl Amount {
+    /// Takes a file away, if there is as much.
+    fn take(&mut self, bytes: u64) -> bool {
+        let (Some(files), Some(bytes)) = (self.files.checked_sub(1), self.bytes.checked_sub(bytes))
+        else {
+            return false;
+        };
+        *self = Self { files, bytes };
+        true
+    }
+}
+
+impl Copying {
+    fn run(mut self, source: OwnedFd, to: &Inside) -> (BroughtIn, io::Result<CopyOutcome>) {
+        let outcome = self.copy(source, to);
+        (self.brought, outcome)
+    }
+
+    /// Counts a file or folder before it is made.
+    fn count(&mut self, bytes: u64) -> CopyOutcome {
+        if !self.own.take(bytes) {
+            return CopyOutcome::TooLarge;
+        }
+        if self.all.take(bytes) { CopyOutcome::Whole } else { CopyOutcome::TooMuch }
+    }
+
+    /// Copies a file or a folder.
+    fn copy(&mut self, source: OwnedFd, to: &Inside) -> io::Result<CopyOutcome> {
         let source = File::from(source);
         let metadata = source.metadata()?;
         if metadata.is_dir() {
-            self.files += 1;
-            if self.files > MAX_FILES || self.depth >= MAX_DEPTH {
-                return Ok(false);
+            if self.depth >= MAX_DEPTH {
+                return Ok(CopyOutcome::TooLarge);
             }
-            self.intake.workspace.make_folder(to)?;
+            let counted = self.count(0);
+            if counted != CopyOutcome::Whole {
+                return Ok(counted);
+            }
+            self.workspace.make_folder(to)?;
+            self.brought.folders += 1;
             self.depth += 1;
-            let within_bounds = self.copy_folder(&source, to)?;
+            let outcome = self.copy_folder(&source, to)?;
             self.depth -= 1;
-            return Ok(within_bounds);
+            return Ok(outcome);
         }
         if !metadata.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
         }
-        self.files += 1;
-        self.bytes += metadata.len();
-        if self.files > MAX_FILES || self.bytes > MAX_BYTES {
-            return Ok(false);
+        let counted = self.count(metadata.len());
+        if counted != CopyOutcome::Whole {
+            return Ok(counted);
         }
-        let mut target = self.intake.workspace.create_file(to)?;
+        self.reserve.check(self.workspace.root(), metadata.len())?;
+        let mut target = self.workspace.create_file(to)?;
         let mut hasher = blake3::Hasher::new();
-        let mut reader = HashReader { source, hasher: &mut hasher };
+        // A file that grows meanwhile is not copied any further than was counted.
+        let mut reader = HashReader { source: source.take(metadata.len()), hasher: &mut hasher };
         let size_bytes = io::copy(&mut reader, &mut target)?;
         let digest = hasher.finalize().to_hex().to_string();
-        let from = Some(self.from.to_owned());
+        let from = Some(self.from.clone());
         self.brought.files.push(RecordedFile { name: to.to_string(), from, size_bytes, digest });
-        Ok(true)
+        Ok(CopyOutcome::Whole)
     }
 
-    fn copy_folder(&mut self, folder: &File, to: &Inside) -> io::Result<bool> {
+    fn copy_folder(&mut self, folder: &File, to: &Inside) -> io::Result<CopyOutcome> {
         for entry in rustix::fs::Dir::read_from(folder)? {
             let entry = entry?;
             let Ok(name) = entry.file_name().to_str() else { continue };
@@ -359,17 +463,16 @@ impl Copying<'_, '_> {
                 continue;
             }
             match open_beneath(folder, name, readable()) {
-                Ok(open) => {
-                    if !self.copy(open, &to.join(name))? {
-                        return Ok(false);
-                    }
-                }
+                Ok(open) => match self.copy(open, &to.join(name))? {
+                    CopyOutcome::Whole => {}
+                    refused => return Ok(refused),
+                },
                 Err(_) => {
                     self.brought.warnings.push(format!("`{name}` of `{}` was left out", self.from));
                 }
             }
         }
-        Ok(true)
+        Ok(CopyOutcome::Whole)
     }
 }
 
@@ -383,7 +486,7 @@ fn up_from(from: &Inside, to: &str) -> String {
 }
 
 struct HashReader<'a> {
-    source: File,
+    source: io::Take<File>,
     hasher: &'a mut blake3::Hasher,
 }
 
@@ -440,4 +543,70 @@ fn unused_name(workspace: &Workspace, name: &str) -> io::Result<Inside> {
         }
     }
     Err(io::Error::other("there are too many files of this name"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::artifact::{About, MemoryStore};
+    use crate::layout::{SessionKey, Workspaces};
+
+    /// Brings `work/a`, which has ten bytes, in twice, and an artifact of ten bytes.
+    async fn brought(most_bytes: u64, reserve: DiskReserve) -> Result<usize, String> {
+        let state = tempfile::tempdir().unwrap();
+        let folder = |name: &str| state.path().join(name);
+        let workspaces = Workspaces::open(&folder("workspaces"), &folder("content")).unwrap();
+        let [app, user, session] = ["app", "user", "session"].map(str::to_owned);
+        let owner = Owner::new(&app, &user, &session).unwrap();
+        let workspace =
+            workspaces.workspace(&SessionKey { app, user, session, generation: 0 }).unwrap();
+        fs::write(workspace.root().join("work/a"), "0123456789").unwrap();
+        let artifacts = MemoryStore::new();
+        let reference = ArtifactRef::parse("artifact://b").unwrap();
+        let mut content = &b"0123456789"[..];
+        let key = reference.key(&owner);
+        artifacts.save(&key, &mut content, &About::default()).await.unwrap();
+        let intake = Intake {
+            workspace: &workspace,
+            shared: &workspace,
+            artifacts: &artifacts,
+            owner: &owner,
+            staged: &[],
+            host_inputs: &[],
+            sees_host: false,
+            run: &Inside::default(),
+            most_bytes,
+            reserve,
+        };
+        let input = |from: &str, to: &str| InputSpec {
+            from: from.to_owned(),
+            to: Some(to.to_owned()),
+            ..InputSpec::default()
+        };
+        let inputs = [
+            input("workspace://work/a", "work/one"),
+            input("artifact://b", "work/two"),
+            input("workspace://work/a", "work/three"),
+        ];
+        let brought = intake.bring_in(&inputs).await;
+        brought.map(|it| it.files.len()).map_err(|error| error.to_string())
+    }
+
+    #[tokio::test]
+    async fn all_inputs_of_a_run_have_one_bound() {
+        let none_left = DiskReserve::new(0);
+        assert_eq!(brought(30, none_left).await, Ok(3));
+        insta::assert_snapshot!(brought(29, none_left).await.unwrap_err(), @"input `workspace://work/a` and those before it have more than 50000 files or 0 MiB (`exec.disk_mb`)");
+        insta::assert_snapshot!(brought(19, none_left).await.unwrap_err(), @"input `artifact://b` and those before it have more than 50000 files or 0 MiB (`exec.disk_mb`)");
+    }
+
+    #[tokio::test]
+    async fn inputs_leave_what_must_stay_free() {
+        let refused = brought(1 << 20, DiskReserve::whole_disk()).await.unwrap_err();
+        assert!(
+            refused.starts_with("input `workspace://work/a` cannot be brought in"),
+            "{refused}"
+        );
+        assert!(refused.ends_with("which must stay free"), "{refused}");
+    }
 }

@@ -84,6 +84,7 @@ pub mod record;
 pub mod request;
 pub mod run;
 pub mod settle;
+mod space;
 mod spans;
 pub mod stage;
 pub mod stream;

@@ -36,6 +36,7 @@ use crate::plan::Plan;
 use crate::publish::Publication;
 use crate::record::{Record, RecordedFile};
 use crate::request::{Denial, RunOutput, RunRequest};
+use crate::space::DiskReserve;
 use crate::spans;
 use crate::stage::{StageError, StagedContent, Tree, is_reserved, stage_content};
 use crate::stream::{MaskedStreams, Streams, advised};
@@ -217,6 +218,8 @@ impl Running<'_> {
             host_inputs: &self.settings.host_inputs,
             sees_host: self.runner.executor.sees_host(),
             run: &self.plan.run,
+            most_bytes: self.settings.limits.disk_bytes,
+            reserve: self.reserve(),
         };
         let span = tracing::info_span!("workspace.stage.inputs", otel.status_code = Empty);
         let bringing = async {
@@ -225,6 +228,11 @@ impl Running<'_> {
             Ok(attached.and(named))
         };
         spans::step(span, bringing).await
+    }
+
+    /// Returns what must stay free of the disk when files are copied for the run.
+    fn reserve(&self) -> DiskReserve {
+        DiskReserve::new(self.settings.limits.disk_left)
     }
 
     /// Brings attached files into a workspace of the skill's own; the shared one has them.
@@ -310,6 +318,7 @@ impl Running<'_> {
             patterns: &self.plan.patterns,
             spec: &self.plan.spec,
             omit_content: self.request.omit_inline_content,
+            reserve: self.reserve(),
         };
         let ran = Ran { failed: executed.ended.code != Some(0), since, inputs };
         collector.collect(ran).await.map_err(RunError::Workspace)

@@ -14,10 +14,11 @@ use crate::artifact::{About, ArtifactError, ArtifactKey, ArtifactStore, Owner};
 use crate::layout::{Moment, Workspace};
 use crate::record::RecordedFile;
 use crate::request::{ArtifactFile, OutputFile, OutputSpec};
+use crate::space::DiskReserve;
 
-/// Files of a run that named none that are shown.
 /// Most bytes of the texts of all files together; they are in one answer, however many files a call asks for.
 const MAX_INLINE_TOTAL: u64 = 8 << 20;
+/// Files of a run that named none that are shown.
 const MAX_SHOWN_FILES: usize = 20;
 /// Largest text that can be the primary output, in bytes.
 const MAX_PRIMARY: u64 = 32 << 10;
@@ -32,9 +33,9 @@ pub(crate) struct Collected {
     /// Whether something was not kept that was to be.
     pub(crate) incomplete: bool,
     pub(crate) warnings: Vec<String>,
-}
     /// Bytes of the texts of files.
     text_bytes: u64,
+}
 
 /// Collects the files of one run.
 #[derive(Debug)]
@@ -47,6 +48,8 @@ pub(crate) struct Collector<'a> {
     pub(crate) spec: &'a OutputSpec,
     /// Whether no text is given, whatever the spec says.
     pub(crate) omit_content: bool,
+    /// What must stay free of the disk.
+    pub(crate) reserve: DiskReserve,
 }
 
 /// What there is to know of a run whose files are collected.
@@ -105,10 +108,10 @@ impl Collector<'_> {
         let inline = wants_text.then_some(self.spec.max_file_bytes.min(MAX_INLINE).min(room));
         let described =
             tracing::info_span!("workspace.inline").in_scope(|| found.describe(inline))?;
+        collected.text_bytes += described.content.as_ref().map_or(0, |it| it.len() as u64);
         collected.records.push(found.record(None)?);
         if collected.primary.is_none() {
             collected.primary = self.primary(found)?;
-        collected.text_bytes += described.content.as_ref().map_or(0, |it| it.len() as u64);
         }
         if self.spec.save {
             match self.keep(found, &described).await {
@@ -139,6 +142,9 @@ impl Collector<'_> {
         if found.size > self.spec.max_file_bytes {
             return Err(format!("it has {} bytes, more than `max_file_bytes`", found.size));
         }
+        // Workspaces and artifacts are on one disk, unless somebody set that up otherwise.
+        let room = self.reserve.check(self.workspace.root(), found.size);
+        room.map_err(|error| error.to_string())?;
         let say = |error: ArtifactError| error.to_string();
         let name = format!("{}{}", self.spec.name_template, found.place);
         let key = ArtifactKey::new(self.owner, &name).map_err(say)?;
@@ -174,6 +180,13 @@ mod tests {
 
     /// Keeps a file of ten bytes that somebody changes after it was found; gives what is stored.
     async fn kept_after(change: impl FnOnce(&mut File)) -> (Result<ArtifactFile, String>, usize) {
+        kept_within(DiskReserve::new(0), change).await
+    }
+
+    async fn kept_within(
+        reserve: DiskReserve,
+        change: impl FnOnce(&mut File),
+    ) -> (Result<ArtifactFile, String>, usize) {
         let state = tempfile::tempdir().unwrap();
         let folder = |name: &str| state.path().join(name);
         let workspaces = Workspaces::open(&folder("workspaces"), &folder("content")).unwrap();
@@ -185,6 +198,7 @@ mod tests {
         fs::write(workspace.root().join("out/log"), "0123456789").unwrap();
         let spec = OutputSpec { save: true, max_file_bytes: 10, ..OutputSpec::default() };
         let artifacts = MemoryStore::new();
+        let patterns = Patterns::parse(&["out/*".to_owned()], &Inside::default()).unwrap();
         let collector = Collector {
             workspace: &workspace,
             artifacts: &artifacts,
@@ -192,14 +206,21 @@ mod tests {
             patterns: &Arc::new(patterns),
             spec: &spec,
             omit_content: false,
+            reserve,
         };
         let found = found::open(&File::open(workspace.root()).unwrap(), &place, (0, 0)).unwrap();
         let described = found.describe(None).unwrap();
         change(&mut File::options().append(true).open(workspace.root().join("out/log")).unwrap());
         let kept = collector.keep(&found, &described).await;
         let stored = artifacts.list(&owner.session_scope()).await.unwrap();
-        let patterns = Patterns::parse(&["out/*".to_owned()], &Inside::default()).unwrap();
         (kept, stored.len())
+    }
+
+    #[tokio::test]
+    async fn what_is_saved_leaves_what_must_stay_free() {
+        let (kept, stored) = kept_within(DiskReserve::whole_disk(), |_| ()).await;
+        assert!(kept.is_err_and(|why| why.contains("must stay free")));
+        assert_eq!(stored, 0);
     }
 
     #[tokio::test]

@@ -22,6 +22,7 @@ use serde::Serialize;
 use tokio::time::timeout;
 
 use super::host;
+use super::origin::{self, OriginError};
 use super::pages;
 use super::places::MAX_CONNECTIONS;
 use super::sessions::Sessions;
@@ -160,6 +161,9 @@ impl<S: ServerHandler> Front<S> {
 }
 
 impl<S: ServerHandler> House<S> {
+        if let Err(error) = origin::check(&parts.headers) {
+            return Some(plain(OriginError::STATUS, error.to_string()));
+        }
     /// How a request is refused for the host it names or the page it is of, before its body is read: by the crate of
     /// the protocol, which looks at those first and then has no such method.
     async fn judged(&self, parts: &Parts) -> Option<Answer> {

@@ -3,6 +3,8 @@
 //! Whether that host may be asked for is decided by the crate of the protocol, which looks at one of these only. A proxy
 //! or a browser in between may have looked at another.
 
+use std::net::Ipv6Addr;
+
 use http::header::HOST;
 use http::uri::{Authority, Uri};
 use http::{HeaderMap, StatusCode};
@@ -50,8 +52,8 @@ pub(super) fn check(target: &Uri, headers: &HeaderMap) -> Result<(), HostError> 
 }
 
 /// Returns the name of a host in lower case and its port, if an authority has nothing else: no user, and nothing behind
-/// the name but a port that is a number. Port 80 is what `http` means without one.
-fn name_and_port(authority: &Authority) -> Option<(String, u16)> {
+/// the name but a port that is a number; brackets are around an IPv6 address only. Port 80 is what `http` means without one.
+pub(super) fn name_and_port(authority: &Authority) -> Option<(String, u16)> {
     const HTTP: u16 = 80;
     let name = authority.host();
     // The parser of the crate finds a name in `[::1].example` and in `localhost:80.example` too.
@@ -59,7 +61,14 @@ fn name_and_port(authority: &Authority) -> Option<(String, u16)> {
         "" => HTTP,
         rest => rest.strip_prefix(':').filter(|it| is_digits(it))?.parse().ok()?,
     };
-    (!name.is_empty()).then(|| (name.to_ascii_lowercase(), port))
+    is_name(name).then(|| (name.to_ascii_lowercase(), port))
+}
+
+fn is_name(text: &str) -> bool {
+    match text.strip_prefix('[') {
+        Some(rest) => rest.strip_suffix(']').is_some_and(|it| it.parse::<Ipv6Addr>().is_ok()),
+        None => !text.is_empty(),
+    }
 }
 
 fn is_digits(text: &str) -> bool {
@@ -102,6 +111,8 @@ mod tests {
             "http://localhost",
             "local host",
             ":8000",
+            "[localhost]",
+            "[127.0.0.1]:8000",
             "[::1].evil.example",
             "[::1]evil.example",
             "localhost:",

@@ -8,6 +8,7 @@ mod connections;
 mod front;
 mod host;
 mod pages;
+mod origin;
 mod places;
 mod sessions;
 mod token;

@@ -13,7 +13,9 @@ use metier_workspace::{Redactor, SessionKey, Workspace, Workspaces};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::runtime::Handle;
+use tokio::task::spawn_blocking;
 
 use crate::host::Host;
 use crate::tools::answer::{Answer, arguments};
@@ -113,14 +115,15 @@ pub(crate) async fn read(
         return Err(format!("the arguments of {tool} are wrong: missing field `{field}`"));
     };
     let lines = Lines { start: arguments.start_line, count: arguments.num_lines };
-    let content = open(file, shelves, at).await;
-    let content = content.and_then(|content| {
-        let content = Box::new(shelves.redactor.reader(content));
-        let (text, extent) = numbered(lines, content).map_err(|why| why.to_string())?;
-        let structured = serde_json::to_value(Part { file_name: file, extent });
-        Ok(Answer { structured: structured.unwrap_or_default(), ..Answer::text(text) })
-    });
-    content.map_err(|why| format!("`{file}` cannot be read: {why}"))
+    let refused = |why: String| format!("`{file}` cannot be read: {why}");
+    let content = open(file, shelves, at).await.map_err(refused)?;
+    let content = Box::new(shelves.redactor.reader(content));
+    // A stream of the store is waited for, which must not keep others waiting.
+    let read = spawn_blocking(move || numbered(lines, content)).await;
+    let read = read.map_err(|error| refused(error.to_string()))?;
+    let (text, extent) = read.map_err(|why| refused(why.to_string()))?;
+    let structured = serde_json::to_value(Part { file_name: file, extent });
+    Ok(Answer { structured: structured.unwrap_or_default(), ..Answer::text(text) })
 }
 
 pub(crate) type Content = Box<dyn Read + Send>;
@@ -220,10 +223,19 @@ pub(crate) async fn artifact(
     let key = ArtifactKey::of(&owner, name.clone());
     let loaded = shelves.artifacts.load(&key, version).await;
     let loaded = loaded.map_err(|error| error.to_string())?;
-    let mut content = Vec::new();
-    let mut limited = loaded.content.take(MAX_FILE + 1);
-    limited.read_to_end(&mut content).await.map_err(|error| error.to_string())?;
-    Ok(Box::new(io::Cursor::new(content)))
+    Ok(Box::new(BlockingStream { content: loaded.content, runtime: Handle::current() }))
+}
+
+/// The stream of a store as a reader, for threads that may wait.
+struct BlockingStream {
+    content: Box<dyn AsyncRead + Send + Unpin>,
+    runtime: Handle,
+}
+
+impl Read for BlockingStream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.runtime.block_on(self.content.read(buffer))
+    }
 }
 
 /// The name of a skill and a path in it.
@@ -248,33 +260,30 @@ pub(crate) fn of_skill(
     Ok(Box::new(file))
 }
 
-/// The lines that were asked for, each with its number.
+/// The lines that were asked for, each with its number. Content is read to its end and never kept as a whole; content of a
+/// store must be read on a thread that may wait.
 pub(crate) fn numbered(lines: Lines, content: Content) -> Result<(String, Extent), NoLines> {
     let first = lines.start.unwrap_or(1).max(1);
     let most = lines.count.unwrap_or(DEFAULT_LINES).max(1);
     let mut reader = BufReader::new(content.take(MAX_FILE + 1));
     let mut bytes = 0;
     let (mut text, mut shown, mut total, mut is_full) = (String::new(), 0, 0, false);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        match reader.read_until(b'\n', &mut line)? {
-            0 => break,
-            length => (bytes, total) = (bytes + length as u64, total + 1),
-        }
+    let mut line = LineBeginning::default();
+    while line.read(&mut reader)? {
+        (bytes, total) = (bytes + line.length, total + 1);
         if bytes > MAX_FILE {
             return Err(NoLines::TooLarge);
         }
-        if line.contains(&0) {
+        if line.has_zero {
             return Err(NoLines::NotText);
         }
         if total < first || shown == most || is_full {
             continue;
         }
-        let words = String::from_utf8_lossy(&line);
+        let words = String::from_utf8_lossy(&line.kept);
         let words = words.trim_end_matches(['\n', '\r']);
         let kept = &words[..words.floor_char_boundary(MAX_BYTES)];
-        let rest = if kept.len() < words.len() { LONG_LINE } else { "" };
+        let rest = if kept.len() < words.len() || line.is_cut() { LONG_LINE } else { "" };
         let numbered = format!("{total}: {kept}{rest}\n");
         is_full = text.len() + numbered.len() > MAX_BYTES && !text.is_empty();
         if !is_full {
@@ -295,4 +304,84 @@ pub(crate) fn numbered(lines: Lines, content: Content) -> Result<(String, Extent
         text = format!("(the file has only {total} lines)\n");
     }
     Ok((text, Extent { start_line: first, lines: shown, total_lines: total, truncated }))
+}
+
+/// The beginning of a line: as much as can be given, and a line ending behind it.
+#[derive(Default)]
+struct LineBeginning {
+    kept: Vec<u8>,
+    /// Bytes of the whole line.
+    length: u64,
+    has_zero: bool,
+}
+
+impl LineBeginning {
+    /// Bytes that are kept.
+    const MOST: usize = MAX_BYTES + 2;
+
+    /// Reads the next line; returns whether there is one.
+    fn read(&mut self, reader: &mut impl BufRead) -> io::Result<bool> {
+        self.kept.clear();
+        (self.length, self.has_zero) = (0, false);
+        loop {
+            let piece = reader.fill_buf()?;
+            let end = piece.iter().position(|byte| *byte == b'\n').map(|index| index + 1);
+            let piece = &piece[..end.unwrap_or(piece.len())];
+            let room = Self::MOST - self.kept.len();
+            self.kept.extend_from_slice(&piece[..piece.len().min(room)]);
+            self.has_zero |= piece.contains(&0);
+            let length = piece.len();
+            self.length += length as u64;
+            reader.consume(length);
+            if end.is_some() || length == 0 {
+                return Ok(self.length > 0);
+            }
+        }
+    }
+
+    fn is_cut(&self) -> bool {
+        self.length > self.kept.len() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is given of all lines of a text.
+    fn given(text: &[u8]) -> Result<(String, Extent), NoLines> {
+        numbered(Lines::default(), Box::new(io::Cursor::new(text.to_vec())))
+    }
+
+    #[test]
+    fn a_line_of_any_length_is_kept_up_to_what_can_be_given() {
+        let mut line = LineBeginning::default();
+        let long = vec![b'a'; 8 << 20];
+        let text = [&long[..], b"\nb\r\n", &long[..MAX_BYTES], b"\r\n"].concat();
+        let mut reader = BufReader::new(&text[..]);
+        let mut seen = Vec::new();
+        while line.read(&mut reader).unwrap() {
+            assert!(line.kept.capacity() <= 4 * MAX_BYTES, "{}", line.kept.capacity());
+            seen.push((line.length, line.kept.len(), line.is_cut()));
+        }
+        let whole = MAX_BYTES + 2;
+        let expected =
+            [(long.len() as u64 + 1, whole, true), (3, 3, false), (whole as u64, whole, false)];
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn the_beginning_of_a_long_line_is_given_and_the_next_line_has_the_next_number() {
+        let (text, extent) = given(&[&vec![b'a'; 1 << 20][..], b"\nb"].concat()).unwrap();
+        assert!(text.starts_with("1: aaa") && text.contains(LONG_LINE), "{}", text.len());
+        assert_eq!((extent.total_lines, extent.lines, extent.truncated), (2, 1, true));
+        let (text, _) = given(&[&vec![b'a'; MAX_BYTES][..], b"\r\n"].concat()).unwrap();
+        assert!(!text.contains(LONG_LINE));
+    }
+
+    #[test]
+    fn a_zero_byte_anywhere_in_a_long_line_makes_it_no_text() {
+        let text = [&vec![b'a'; 1 << 20][..], b"\0\n"].concat();
+        assert!(matches!(given(&text), Err(NoLines::NotText)));
+    }
 }

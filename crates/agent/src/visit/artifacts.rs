@@ -1,5 +1,7 @@
 //! Artifacts of a visit: those of its session, and those that its user has in every session.
 
+use std::borrow::Cow;
+
 use metier_workspace::SessionKey;
 use metier_workspace::artifact::{
     ArtifactKey, ArtifactName, ArtifactRef, Listed, Owner, VersionInfo,
@@ -66,15 +68,17 @@ impl Visit {
         Ok(self.desk.visits.runner.artifacts.versions(&key).await?)
     }
 
-    /// A version of an artifact, or the newest, whole; without the values of keys, if it has any.
+    /// Returns a version of an artifact, or the newest, whole; without the values of keys, if it has any. `admit` is told its
+    /// size before it is read, and says whether there is room for it.
     ///
     /// # Errors
     ///
-    /// When it is not there, larger than [`MAX_WHOLE_BYTES`], or cannot be read.
+    /// When it is not there, larger than [`MAX_WHOLE_BYTES`], not admitted, or cannot be read.
     pub async fn artifact(
         &self,
         name: &str,
         version: Option<u64>,
+        admit: impl FnOnce(u64) -> bool,
     ) -> Result<ArtifactBytes, VisitError> {
         let key = ArtifactKey::new(&self.owner()?, name)?;
         let mut loaded = self.desk.visits.runner.artifacts.load(&key, version).await?;
@@ -82,17 +86,24 @@ impl Visit {
         if size > MAX_WHOLE_BYTES {
             return Err(VisitError::TooLarge { name: name.to_owned(), size });
         }
-        let mut bytes = Vec::new();
+        if !admit(size) {
+            return Err(VisitError::NoRoom { name: name.to_owned(), size });
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
         let read = loaded.content.read_to_end(&mut bytes).await;
         read.map_err(|source| VisitError::Io { name: name.to_owned(), source })?;
-        let bytes = self.desk.visits.runner.redactor.redact_bytes(&bytes).into_owned();
-        Ok(ArtifactBytes { version: loaded.info, bytes })
+        let masked = match self.desk.visits.runner.redactor.redact_bytes(&bytes) {
+            Cow::Owned(masked) => Some(masked),
+            Cow::Borrowed(_) => None,
+        };
+        Ok(ArtifactBytes { version: loaded.info, bytes: masked.unwrap_or(bytes) })
     }
 
     fn owner(&self) -> Result<Owner, VisitError> {
         let SessionKey { app, user, session, .. } = &self.desk.key;
         Ok(Owner::new(app, user, session)?)
     }
+
     /// `artifact_read`.
     pub(super) async fn read_artifact(&self, given: &Value) -> Result<Answer, String> {
         let ReadArguments { name, version, start_line, num_lines } =

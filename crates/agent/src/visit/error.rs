@@ -32,6 +32,16 @@ pub enum VisitError {
         /// How many bytes it has.
         size: u64,
     },
+    /// There is no room for it in memory now.
+    #[error(
+        "`{name}` has {size} bytes, for which there is no room now; read other answers first, or read it by lines"
+    )]
+    NoRoom {
+        /// The file or artifact.
+        name: String,
+        /// How many bytes it has.
+        size: u64,
+    },
     /// A file is not what it was a moment ago.
     #[error("`{path}` of `{skill}` changed while it was read; read it again")]
     Changed {

@@ -62,19 +62,25 @@ impl Visit {
         let skill = skill.to_owned();
         let read = move |desk: &Desk| {
             let tree = desk.tree(&skill)?;
-            Ok((files_of(&tree)?, file_of(&tree, INSTRUCTIONS)?.bytes))
+            Ok((files_of(&tree)?, file_of(&tree, INSTRUCTIONS, |_| true)?.bytes))
         };
         self.apart(read).await
     }
 
-    /// A file of a skill that may be used, whole.
+    /// Returns a file of a skill that may be used, whole. `admit` is told its size before it is read, and says whether there
+    /// is room for it.
     ///
     /// # Errors
     ///
-    /// When there is none, it is larger than [`MAX_WHOLE_BYTES`], or it cannot be read.
-    pub async fn file(&self, skill: &str, path: &str) -> Result<FileBytes, VisitError> {
+    /// When there is none, it is larger than [`MAX_WHOLE_BYTES`], not admitted, or cannot be read.
+    pub async fn file(
+        &self,
+        skill: &str,
+        path: &str,
+        admit: impl FnOnce(u64) -> bool + Send + 'static,
+    ) -> Result<FileBytes, VisitError> {
         let (skill, path) = (skill.to_owned(), path.to_owned());
-        self.apart(move |desk| file_of(&desk.tree(&skill)?, &path)).await
+        self.apart(move |desk| file_of(&desk.tree(&skill)?, &path, admit)).await
     }
 }
 
@@ -95,8 +101,12 @@ fn files_of(tree: &Tree) -> Result<Vec<SkillFile>, VisitError> {
     found.filter_map(|it| it.map(|it| it.map(|found| found.file)).transpose()).collect()
 }
 
-/// A file of a tree, whole.
-fn file_of(tree: &Tree, path: &str) -> Result<FileBytes, VisitError> {
+/// A file of a tree, whole, if there is room for it.
+fn file_of(
+    tree: &Tree,
+    path: &str,
+    admit: impl FnOnce(u64) -> bool,
+) -> Result<FileBytes, VisitError> {
     let skill = &tree.name;
     let Some(Found { file, place, sha256 }) = find(tree, &kinds_of(tree), path)? else {
         return Err(VisitError::NoFile { skill: skill.clone(), path: path.to_owned() });
@@ -105,11 +115,14 @@ fn file_of(tree: &Tree, path: &str) -> Result<FileBytes, VisitError> {
     if file.size > MAX_WHOLE_BYTES {
         return Err(VisitError::TooLarge { name: name(), size: file.size });
     }
+    if !admit(file.size) {
+        return Err(VisitError::NoRoom { name: name(), size: file.size });
+    }
     let folder = &tree.folder;
     let read = || {
         let mut bytes = Vec::new();
         if let Some(opened) = open_below(std::slice::from_ref(folder), &folder.join(&place))? {
-            File::from(opened).take(MAX_WHOLE_BYTES + 1).read_to_end(&mut bytes)?;
+            File::from(opened).take(file.size + 1).read_to_end(&mut bytes)?;
         }
         Ok(bytes)
     };

@@ -153,7 +153,7 @@ fn changed() -> Result<(), Failed> {
     let said = wait(guest.0.load_for_person("pdf")).text;
     assert_eq!(said, REFUSAL);
     for path in ["scripts/pages", "forms.md"] {
-        let read = wait(guest.0.file("pdf", path)).map(|it| it.bytes);
+        let read = wait(guest.0.file("pdf", path, |_| true)).map(|it| it.bytes);
         assert_eq!(read.expect_err("it changed").to_string(), REFUSAL);
     }
     assert_eq!(wait(guest.0.files("pdf")).expect_err("it changed").to_string(), REFUSAL);
@@ -223,7 +223,8 @@ fn swapped() -> Result<(), Failed> {
     let bench = Bench::new();
     let project = Arc::new(Project::new(&bench));
     *project.swap.lock().unwrap() = Some((project.folder.join(PAGES), EVIL));
-    let read = wait(guest(&bench, &project).0.file("pdf", "scripts/pages")).map(|it| it.bytes);
+    let read =
+        wait(guest(&bench, &project).0.file("pdf", "scripts/pages", |_| true)).map(|it| it.bytes);
     assert!(read.as_ref().is_err_and(|it| it.to_string().contains("changed")), "{read:?}");
     Ok(())
 }
@@ -238,7 +239,7 @@ fn lying_library() -> Result<(), Failed> {
         let said = "`pdf` changed since it was trusted; look at the changes, then run `metier trust` again";
         assert!(answer.is_error && answer.text.contains(said), "{tool} {given}: {}", answer.text);
     }
-    assert!(wait(guest.0.file("pdf", "forms.md")).is_err());
+    assert!(wait(guest.0.file("pdf", "forms.md", |_| true)).is_err());
     Ok(())
 }
 

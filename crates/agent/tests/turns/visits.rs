@@ -329,7 +329,10 @@ fn hidden() -> Result<(), Failed> {
     let found = guest.call("skill_search", &json!({ "query": "secret for people" }));
     assert!(!found.text.contains("secret"), "{}", found.text);
     assert!(matches!(wait(guest.0.files("secret")), Err(VisitError::Skill(_))));
-    assert!(matches!(wait(guest.0.file("secret", "SKILL.md")), Err(VisitError::Skill(_))));
+    assert!(matches!(
+        wait(guest.0.file("secret", "SKILL.md", |_| true)),
+        Err(VisitError::Skill(_))
+    ));
     let loaded = wait(guest.0.load_for_person("secret"));
     assert!(!loaded.is_error && loaded.text.contains("Hidden."), "{}", loaded.text);
     assert!(stdout(&guest.call("skill_run", &run)).contains("Hidden."));

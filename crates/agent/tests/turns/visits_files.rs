@@ -41,15 +41,15 @@ fn files() -> Result<(), Failed> {
         ]
     );
     for file in listed.iter().filter(|file| file.path != "large.bin") {
-        let read = wait(guest.0.file("pdf", &file.path))?;
+        let read = wait(guest.0.file("pdf", &file.path, |_| true))?;
         assert_eq!(&read.file, file);
         assert_eq!(read.bytes, fs::read(at("pdf").join(&file.path))?, "{}", file.path);
         assert_eq!(Digest::of_bytes(&read.bytes).to_string(), file.sha256, "{}", file.path);
     }
-    assert_eq!(wait(guest.0.file("pdf", "forms.md"))?.mime_type, "text/markdown");
+    assert_eq!(wait(guest.0.file("pdf", "forms.md", |_| true))?.mime_type, "text/markdown");
     let (files, header) = wait(guest.0.files_and_header("pdf"))?;
     assert_eq!((files, header), (listed, fs::read(at("pdf/SKILL.md"))?));
-    let large = wait(guest.0.file("pdf", "large.bin"));
+    let large = wait(guest.0.file("pdf", "large.bin", |_| true));
     assert!(matches!(large, Err(VisitError::TooLarge { .. })), "{large:?}");
     for path in [
         "outside",
@@ -62,7 +62,7 @@ fn files() -> Result<(), Failed> {
         "no.md",
         "work",
     ] {
-        let read = wait(guest.0.file("pdf", path));
+        let read = wait(guest.0.file("pdf", path, |_| true));
         assert!(matches!(read, Err(VisitError::NoFile { .. })), "{path}: {read:?}");
     }
     assert!(wait(guest.0.files("nothing")).is_err_and(|error| error.is_missing()));
@@ -75,7 +75,7 @@ fn files_of_now() -> Result<(), Failed> {
     guest.load("pdf");
     bench.write("pdf/forms.md", "New forms.\n");
     let listed = wait(guest.0.files("pdf"))?;
-    let read = wait(guest.0.file("pdf", "forms.md"))?;
+    let read = wait(guest.0.file("pdf", "forms.md", |_| true))?;
     assert_eq!(read.bytes, b"New forms.\n");
     assert!(listed.contains(&read.file));
     Ok(())

@@ -121,7 +121,9 @@ fn own_artifacts() -> Result<(), Failed> {
     let read = json!({ "name": "out/a.txt" });
     assert!(two.call("artifact_read", &read).is_error);
     assert!(wait(two.0.artifacts())?.is_empty());
-    assert!(wait(two.0.artifact("out/a.txt", None)).is_err_and(|error| error.is_missing()));
+    assert!(
+        wait(two.0.artifact("out/a.txt", None, |_| true)).is_err_and(|error| error.is_missing())
+    );
     save(&one, "second");
     save(&two, "another");
     assert_eq!(one.call("artifact_read", &read).text, "1: second\n");
@@ -138,8 +140,8 @@ fn own_artifacts() -> Result<(), Failed> {
     assert_eq!((listed.len(), listed[0].name.as_str(), listed[0].versions), (1, "out/a.txt", 2));
     let versions = wait(one.0.artifact_versions("out/a.txt"))?;
     assert_eq!(versions.iter().map(|it| it.version).collect::<Vec<_>>(), [0, 1]);
-    assert_eq!(wait(one.0.artifact("out/a.txt", Some(0)))?.bytes, b"first\n");
-    assert_eq!(wait(one.0.artifact("out/a.txt", None))?.version.version, 1);
+    assert_eq!(wait(one.0.artifact("out/a.txt", Some(0), |_| true))?.bytes, b"first\n");
+    assert_eq!(wait(one.0.artifact("out/a.txt", None, |_| true))?.version.version, 1);
     Ok(())
 }
 

@@ -4,20 +4,23 @@
 //! whatever carries the messages: it knows which calls are open, and says on behalf of a client that has gone that
 //! they are cancelled, which is what stops their programs.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification,
-    ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ClientRequest, ErrorData, Extensions, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
 use thiserror::Error;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
+
+use super::memory::AnswerMemory;
 
 /// Calls of one client that may wait for an answer at a time: whoever sends requests and reads no answers fills no
 /// memory.
@@ -39,35 +42,62 @@ impl CallBudget {
         Self { open: Arc::default(), most }
     }
 
-    /// Takes a place for a call, if one is free.
-    fn take(&self) -> bool {
-        let one_more = |open: usize| (open < self.most).then_some(open + 1);
-        self.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
-    }
-
-    fn give_back(&self, count: usize) {
-        self.open.fetch_sub(count, Ordering::Relaxed);
-    }
-
-    /// Takes a place that is given back when it is dropped.
+    /// Takes a place that is given back when the last copy of it is dropped.
     ///
     /// # Errors
     ///
     /// When none is free.
     pub(crate) fn reserve(&self) -> Result<ReservedCall, CallError> {
-        let taken = self.take().then(|| ReservedCall(self.clone()));
-        taken.ok_or(CallError::TokenHasTooMany(self.most))
+        let one_more = |open: usize| (open < self.most).then_some(open + 1);
+        match self.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more) {
+            Ok(_) => Ok(ReservedCall { _place: Arc::new(ReservedPlace(self.clone())) }),
+            Err(_) => Err(CallError::TokenHasTooMany(self.most)),
+        }
     }
 }
 
-/// A place in a [`CallBudget`].
-#[derive(Debug)]
-pub(crate) struct ReservedCall(CallBudget);
+/// A place in a [`CallBudget`]. The call has it until it is answered, and what handles the call until it has ended, which
+/// is later where a call is cancelled.
+#[derive(Clone, Debug)]
+pub(crate) struct ReservedCall {
+    _place: Arc<ReservedPlace>,
+}
 
-impl Drop for ReservedCall {
+#[derive(Debug)]
+struct ReservedPlace(CallBudget);
+
+impl Drop for ReservedPlace {
     fn drop(&mut self) {
-        self.0.give_back(1);
+        self.0.open.fetch_sub(1, Ordering::Relaxed);
     }
+}
+
+/// What a request over HTTP takes of the share of its token: kept by its handler, by its call in a session and by the body
+/// of its answer, whichever is there longest.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestShare {
+    _reserved: ReservedCall,
+    pub(crate) memory: AnswerMemory,
+}
+
+impl RequestShare {
+    pub(crate) fn new(reserved: ReservedCall, memory: AnswerMemory) -> Self {
+        Self { _reserved: reserved, memory }
+    }
+
+    /// Returns the share of a request, which one over pipes has not.
+    pub(crate) fn of(extensions: &Extensions) -> Option<&Self> {
+        extensions.get::<Parts>()?.extensions.get()
+    }
+}
+
+/// What an open call has.
+#[derive(Debug)]
+struct OpenCall {
+    /// Its place among the calls of all sessions of its token.
+    _reserved: Option<ReservedCall>,
+    /// What its request has.
+    share: Option<RequestShare>,
 }
 
 /// Why a call cannot be opened.
@@ -86,56 +116,45 @@ pub(crate) enum CallError {
 
 #[derive(Debug, Default)]
 struct Shared {
-    open: Mutex<HashSet<RequestId>>,
+    open: Mutex<HashMap<RequestId, OpenCall>>,
     ended: Notify,
     abandoned: Notify,
     /// What the calls count against beside their own bound.
     budget: Option<CallBudget>,
 }
 
-impl Shared {
-    fn give_back(&self, count: usize) {
-        if let Some(budget) = &self.budget {
-            budget.give_back(count);
-        }
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        let left = self.open.get_mut().unwrap_or_else(PoisonError::into_inner).len();
-        self.give_back(left);
-    }
-}
-
 impl Calls {
     /// No calls yet, which will count against a budget.
     pub(crate) fn within(budget: CallBudget) -> Self {
-        let mut shared = Shared::default();
-        shared.budget = Some(budget);
-        Self(Arc::new(shared))
+        Self(Arc::new(Shared { budget: Some(budget), ..Shared::default() }))
     }
 
-    /// Opens a call.
-    pub(crate) fn open(&self, id: &RequestId) -> Result<(), CallError> {
+    /// Opens a call. What handles it has to keep the place that is noted in its extensions.
+    pub(crate) fn open(
+        &self,
+        id: &RequestId,
+        extensions: &mut Extensions,
+    ) -> Result<(), CallError> {
         let mut open = self.lock();
-        if open.contains(id) {
+        if open.contains_key(id) {
             return Err(CallError::InUse);
         }
         if open.len() >= MAX_OPEN {
             return Err(CallError::TooMany);
         }
-        if let Some(budget) = self.0.budget.as_ref().filter(|budget| !budget.take()) {
-            return Err(CallError::TokenHasTooMany(budget.most));
+        let reserved = self.0.budget.as_ref().map(CallBudget::reserve).transpose()?;
+        if let Some(reserved) = &reserved {
+            extensions.insert(reserved.clone());
         }
-        open.insert(id.clone());
+        let share = RequestShare::of(extensions).cloned();
+        let call = OpenCall { _reserved: reserved, share };
+        open.insert(id.clone(), call);
         Ok(())
     }
 
     /// Notes that a call was answered, or that nobody waits for its answer.
     pub(crate) fn end(&self, id: &RequestId) {
-        if self.lock().remove(id) {
-            self.0.give_back(1);
+        if self.lock().remove(id).is_some() {
             self.0.ended.notify_one();
         }
     }
@@ -157,12 +176,15 @@ impl Calls {
     }
 
     fn take(&self) -> VecDeque<RequestId> {
-        let taken: VecDeque<RequestId> = self.lock().drain().collect();
-        self.0.give_back(taken.len());
-        taken
+        self.lock().drain().map(|(id, _)| id).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashSet<RequestId>> {
+    /// Returns what the requests of open calls have, for a stream on which their answers may come.
+    pub(crate) fn shares(&self) -> Vec<RequestShare> {
+        self.lock().values().filter_map(|call| call.share.clone()).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<RequestId, OpenCall>> {
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -294,4 +316,33 @@ fn cancellation(id: RequestId) -> ClientJsonRpcMessage {
     let reason = Some("the client has gone".to_owned());
     let told = CancelledNotification::new(CancelledNotificationParam::new(Some(id), reason));
     JsonRpcMessage::notification(ClientNotification::CancelledNotification(told))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cancelled_call_has_its_place_for_as_long_as_it_is_handled() {
+        let calls = Calls::within(CallBudget::new(1));
+        let [first, second] = [1, 2].map(RequestId::Number);
+        let mut handled = Extensions::new();
+        calls.open(&first, &mut handled).expect("a place");
+        calls.end(&first);
+        assert!(calls.are_over());
+        let refused = calls.open(&second, &mut Extensions::new());
+        assert!(matches!(refused, Err(CallError::TokenHasTooMany(1))), "{refused:?}");
+        drop(handled);
+        calls.open(&second, &mut Extensions::new()).expect("a place");
+    }
+
+    #[test]
+    fn an_answered_call_has_its_place_until_its_answer_is_sent() {
+        let calls = Calls::within(CallBudget::new(1));
+        let [first, second] = [1, 2].map(RequestId::Number);
+        calls.open(&first, &mut Extensions::new()).expect("a place");
+        assert!(calls.open(&second, &mut Extensions::new()).is_err(), "it waits for its answer");
+        calls.end(&first);
+        calls.open(&second, &mut Extensions::new()).expect("a place");
+    }
 }

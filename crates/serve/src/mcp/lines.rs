@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ErrorCode, ErrorData, GetExtensions as _, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
 use serde_json::error::Category;
@@ -50,13 +51,14 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Lines<
             return Ok(None);
         }
         MESSAGE.check(text).map_err(refused_message)?;
-        let message: ClientJsonRpcMessage = serde_json::from_slice(text).map_err(|error| {
+        let mut message: ClientJsonRpcMessage = serde_json::from_slice(text).map_err(|error| {
             let glimpse = serde_json::from_slice::<Glimpse>(text).ok();
             let id = glimpse.and_then(|glimpse| glimpse.waits_as());
             Box::new(JsonRpcMessage::error(refusal(&error), id))
         })?;
-        if let JsonRpcMessage::Request(request) = &message {
-            self.calls.open(&request.id).map_err(|error| refused_call(&error, &request.id))?;
+        if let JsonRpcMessage::Request(request) = &mut message {
+            let opened = self.calls.open(&request.id, request.request.extensions_mut());
+            opened.map_err(|error| refused_call(&error, &request.id))?;
         }
         Ok(Some(message))
     }

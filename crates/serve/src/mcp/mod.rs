@@ -11,6 +11,7 @@ pub mod foreign;
 pub mod http;
 mod line;
 mod lines;
+mod memory;
 pub mod server;
 pub mod skills;
 pub mod stdio;

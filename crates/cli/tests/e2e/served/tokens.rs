@@ -2,13 +2,15 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::{Duration, Instant};
 
 use metier_testkit::TestEnv;
 use serde_json::{Value, json};
 
 use super::http::{Reply, Served, TOKEN};
-use super::{VERSION, call, initialize, request};
+use super::{VERSION, call, initialize, request, wait_for};
 use crate::environment;
 
 const OTHER: &str = "ffffffffffffffffffffffffffffffff";
@@ -66,6 +68,27 @@ impl<'a> Holder<'a> {
             }),
         );
         assert_ne!(kept["isError"], true, "{kept}");
+    }
+
+    /// Posts a message and does not wait for the answer.
+    fn begin(&self, message: &Value) -> TcpStream {
+        let mut stream = self.served.connect();
+        let (head, body) = (self.served.head("POST", &self.headers()), message.to_string());
+        write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).expect("a request");
+        stream
+    }
+
+    /// Keeps a file of so many bytes, in one line, for all of its sessions.
+    fn keep_large(&self, bytes: usize) {
+        self.tool("skill_load", &json!({"skill": "demo"}));
+        let command = format!("head -c {bytes} /dev/zero | tr '\\0' a > out/large.txt");
+        let outputs = json!({
+            "globs": ["out/*"], "save": true, "name_template": "user:",
+            "max_file_bytes": 100 << 20, "max_total_bytes": 100 << 20,
+        });
+        let given = json!({"skill": "demo", "command": command, "outputs": outputs});
+        let kept = self.tool("skill_run", &given);
+        assert_eq!(kept["structuredContent"]["artifact_files"][0]["version"], 0, "{kept}");
     }
 
     /// What it finds of what it kept.
@@ -162,4 +185,81 @@ fn a_token_with_all_calls_keeps_no_other_out() {
     other.tool("skill_load", &json!({"skill": "demo"}));
     let ran = other.tool("skill_run", &json!({"skill": "demo", "command": "echo through"}));
     assert!(ran.to_string().contains("through"), "{ran}");
+}
+
+/// The most memory that a server has had so far, in MiB.
+fn most_memory(served: &Served) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", served.child.id())).expect("there");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
+    let kibibytes = line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number");
+    kibibytes >> 10
+}
+
+#[test]
+fn many_large_artifacts_are_read_within_a_bound_of_memory() {
+    let env = environment();
+    let served = with_two_tokens(&env);
+    let holder = Holder::new(&served, TOKEN);
+    holder.keep_large(60 << 20);
+    let before = most_memory(&served);
+    let read =
+        |id| holder.begin(&call(id, "artifact_read", &json!({"name": "user:out/large.txt"})));
+    let streams: Vec<_> = (0..10).map(|number| read(100 + number)).collect();
+    for mut stream in streams {
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        assert!(answer.contains("the line goes on"), "{}", answer.len());
+    }
+    let more = most_memory(&served) - before;
+    assert!(more < 200, "{more} MiB for ten of 60 MiB");
+}
+
+#[test]
+fn answers_that_are_not_read_leave_memory_to_others() {
+    let env = environment();
+    let served = with_two_tokens(&env);
+    let hog = Holder::new(&served, TOKEN);
+    hog.keep_large(16 << 20);
+    Holder::new(&served, OTHER).keep("short");
+    let before = most_memory(&served);
+    let uri = json!({"uri": "artifact://user%3Aout/large.txt"});
+    let _unread: Vec<_> =
+        (0..40).map(|id| hog.begin(&request(100 + id, "resources/read", &uri))).collect();
+    let refused = || hog.post(&request(99, "resources/read", &uri)).body.contains("no room now");
+    assert!(wait_for(Duration::from_secs(30), refused), "one more is not refused");
+    let short = json!({"uri": "artifact://user%3Aout/note.txt"});
+    let other = Holder::new(&served, OTHER).post(&request(1, "resources/read", &short));
+    assert!(other.body.contains("short"), "{other}");
+    let more = most_memory(&served) - before;
+    assert!(more < 400, "{more} MiB for forty of 16 MiB");
+}
+
+#[test]
+fn a_cancelled_call_keeps_its_place_until_its_program_has_ended() {
+    let env = environment();
+    // Of 256 calls each of 64 tokens has four.
+    let more: String = (0..62).map(|it| format!("{it:032}\n")).collect();
+    let served = with_tokens(&env, &format!("{TOKEN}\n{OTHER}\n{more}"));
+    let holder = Holder::new(&served, TOKEN);
+    holder.tool("skill_load", &json!({"skill": "demo"}));
+    let stubborn = "trap '' TERM; echo started > work/$$; while :; do sleep 1; done";
+    let run = json!({"skill": "demo", "command": stubborn});
+    let streams: Vec<_> = (10..14).map(|id| holder.begin(&call(id, "skill_run", &run))).collect();
+    let list = request(9, "tools/list", &json!({}));
+    let is_refused = || holder.post(&list).body.contains("4 calls of this token");
+    assert!(wait_for(Duration::from_secs(30), is_refused), "all places are taken");
+    // Their programs run, and do not end when they are asked to.
+    std::thread::sleep(Duration::from_secs(2));
+    let begun = Instant::now();
+    for id in 10..14 {
+        let cancelled = json!({"requestId": id});
+        let told = json!({
+            "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled,
+        });
+        assert_eq!(holder.post(&told).status, 202);
+    }
+    drop(streams);
+    // They are killed after two seconds.
+    assert!(is_refused() || begun.elapsed() > Duration::from_secs(2), "their programs run on");
+    assert!(wait_for(Duration::from_secs(30), || !is_refused()), "their places are given back");
 }

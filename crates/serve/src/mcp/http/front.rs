@@ -29,9 +29,10 @@ use super::sessions::Sessions;
 use super::token::Tokens;
 use super::{BODY_TIME, Guest, PATH};
 use crate::mcp::bounds::{INITIALIZE, MESSAGE, MessageTooLarge};
-use crate::mcp::calls::{CallBudget, ReservedCall};
+use crate::mcp::calls::{CallBudget, RequestShare};
 use crate::mcp::line::Glimpse;
 use crate::mcp::lines::{refusal, refused_call};
+use crate::mcp::memory::AnswerBudget;
 
 /// What is answered.
 pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
@@ -62,6 +63,8 @@ struct House<S> {
     sessions: Arc<Sessions>,
     /// Requests whose answers are being sent, which are all that bounds calls without a session.
     answering: CallBudget,
+    /// The memory that its answers may take.
+    memory: AnswerBudget,
     /// Opens sessions.
     opening: StreamableHttpService<S, Sessions>,
     /// Answers everything else.
@@ -76,7 +79,8 @@ impl<S: ServerHandler> Front<S> {
         factory: &Arc<impl Fn(Guest) -> S + Send + Sync + 'static>,
     ) -> Self {
         let share = calls_of_a_token(open_files, tokens.len());
-        let houses = (0..tokens.len()).map(|token| {
+        let memories = AnswerBudget::of_tokens(tokens.len());
+        let houses = memories.into_iter().enumerate().map(|(token, memory)| {
             let sessions = Arc::new(Sessions::new(share));
             let service = |guest: Guest| {
                 let factory = Arc::clone(factory);
@@ -85,7 +89,7 @@ impl<S: ServerHandler> Front<S> {
             };
             let (opening, passing) =
                 (service(Guest::Session(token)), service(Guest::Passing(token)));
-            House { sessions, answering: CallBudget::new(share), opening, passing }
+            House { sessions, answering: CallBudget::new(share), memory, opening, passing }
         });
         Self { houses: houses.collect(), tokens }
     }
@@ -182,7 +186,7 @@ impl<S: ServerHandler> House<S> {
         (answer.status() != StatusCode::METHOD_NOT_ALLOWED).then_some(answer)
     }
 
-    async fn post(&self, parts: Parts, body: Bytes) -> Answer {
+    async fn post(&self, mut parts: Parts, body: Bytes) -> Answer {
         if !is_json(&parts.headers) {
             return plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Messages are application/json");
         }
@@ -202,8 +206,10 @@ impl<S: ServerHandler> House<S> {
         };
         match self.answering.reserve() {
             Ok(reserved) => {
+                let share = RequestShare::new(reserved, self.memory.answer());
+                parts.extensions.insert(share.clone());
                 let answer = self.passing.handle(whole(parts, body)).await;
-                reserving(reworded(answer, Some(id)), reserved)
+                keeping(reworded(answer, Some(id)), share)
             }
             // As in a session: the call is refused, and the connection is well.
             Err(error) => json(StatusCode::OK, &refused_call(&error, &id)),
@@ -231,11 +237,11 @@ fn calls_of_a_token(open_files: Option<u64>, tokens: usize) -> usize {
     (calls / tokens.max(1)).max(1)
 }
 
-/// Keeps a place until the last of an answer was sent, or its client has gone.
-fn reserving(answer: Answer, reserved: ReservedCall) -> Answer {
+/// Keeps a share until the last of an answer was sent, or its client has gone. What handles the request keeps it as well.
+fn keeping(answer: Answer, share: RequestShare) -> Answer {
     answer.map(|body| {
         let keep = move |frame| {
-            let _kept = &reserved;
+            let _kept = &share;
             frame
         };
         body.map_frame(keep).boxed()
@@ -332,7 +338,9 @@ mod tests {
     fn a_place_is_given_back_with_the_answer_that_has_it() {
         let budget = CallBudget::new(1);
         let reserved = budget.reserve().expect("a place");
-        let answer = reserving(plain(StatusCode::OK, "text"), reserved);
+        let memory = AnswerBudget::of_tokens(1)[0].answer();
+        let share = RequestShare::new(reserved, memory);
+        let answer = keeping(plain(StatusCode::OK, "text"), share);
         assert!(budget.reserve().is_err());
         drop(answer);
         assert!(budget.reserve().is_ok());

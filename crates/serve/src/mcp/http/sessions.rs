@@ -9,7 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::{Stream, StreamExt as _, stream};
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, GetExtensions as _, JsonRpcMessage, JsonRpcRequest,
+    RequestId, ServerJsonRpcMessage,
+};
 use rmcp::transport::WorkerTransport;
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError, LocalSessionWorker,
@@ -167,12 +170,12 @@ impl SessionManager for Sessions {
     async fn create_stream(
         &self,
         id: &SessionId,
-        message: ClientJsonRpcMessage,
+        mut message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionsError> {
         let session = self.lock().get(id).cloned();
         let attending = session.as_ref().map(Session::attend);
-        let opened = match (&session, &message) {
-            (Some(session), JsonRpcMessage::Request(call)) => Some(session.open(&call.id)),
+        let opened = match (&session, &mut message) {
+            (Some(session), JsonRpcMessage::Request(call)) => Some(session.open(call)),
             _ => None,
         };
         let opening = match opened.transpose() {
@@ -209,8 +212,10 @@ impl SessionManager for Sessions {
         id: &SessionId,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionsError> {
-        let attending = self.attend(id);
-        Ok(attended(self.inner.resume(id, last_event_id).await?, attending))
+        // An answer that comes on this stream takes memory until it is read here.
+        let shares = self.lock().get(id).map(|session| session.calls.shares());
+        let kept = (self.attend(id), shares);
+        Ok(attended(self.inner.resume(id, last_event_id).await?, kept))
     }
 }
 
@@ -226,9 +231,10 @@ impl Session {
         (attendance.connections == 0).then_some(attendance.left)
     }
 
-    fn open(&self, call: &RequestId) -> Result<Opening, Refusal> {
-        self.calls.open(call).map_err(|error| refused_call(&error, call))?;
-        Ok(Opening { calls: self.calls.clone(), call: Some(call.clone()) })
+    fn open(&self, call: &mut JsonRpcRequest<ClientRequest>) -> Result<Opening, Refusal> {
+        let opened = self.calls.open(&call.id, call.request.extensions_mut());
+        opened.map_err(|error| refused_call(&error, &call.id))?;
+        Ok(Opening { calls: self.calls.clone(), call: Some(call.id.clone()) })
     }
 
     fn attend(&self) -> Attending {
@@ -269,10 +275,10 @@ impl Drop for Attending {
     }
 }
 
-/// A stream that counts as a connection for as long as it is there.
-fn attended<S: Stream>(stream: S, attending: Option<Attending>) -> impl Stream<Item = S::Item> {
+/// A stream that counts as a connection, and keeps what its answers take, for as long as it is there.
+fn attended<S: Stream>(stream: S, kept: impl Sized) -> impl Stream<Item = S::Item> {
     stream.map(move |message| {
-        let _kept = &attending;
+        let _kept = &kept;
         message
     })
 }

@@ -38,11 +38,14 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
+use serde::Serialize;
 use serde_json::json;
 use tokio::task::AbortHandle;
 
 use self::changes::{Known, MAX_SUBSCRIPTIONS, Subscribed, Way};
 use self::resources::Look;
+use crate::mcp::calls::RequestShare;
+use crate::mcp::memory::AnswerMemory;
 use crate::mcp::skills::EXTENSION;
 
 pub use changes::Bell;
@@ -128,6 +131,22 @@ fn on_one_page(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData
     }
 }
 
+/// Returns the memory that an answer may take; over pipes it is not counted.
+fn memory_of(context: &RequestContext<RoleServer>) -> Option<AnswerMemory> {
+    RequestShare::of(&context.extensions).map(|share| share.memory.clone())
+}
+
+/// Counts an answer against the memory that its token may take.
+fn within_memory<T: Serialize>(
+    answer: T,
+    context: &RequestContext<RoleServer>,
+) -> Result<T, ErrorData> {
+    match memory_of(context).map(|memory| memory.hold_answer(&answer)) {
+        Some(Err(error)) => Err(ErrorData::invalid_request(error.to_string(), None)),
+        Some(Ok(())) | None => Ok(answer),
+    }
+}
+
 impl ServerHandler for Server {
     fn get_info(&self) -> InitializeResult {
         let mut directory_read = JsonObject::new();
@@ -194,15 +213,16 @@ impl ServerHandler for Server {
         if may_make {
             self.bell.ring_for_artifacts();
         }
-        result
+        result.map(|answer| tools::within_memory(answer, &context))
     }
 
     async fn list_resources(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        resources::list(&self.visit, cursor(request.as_ref())).await
+        let listed = resources::list(&self.visit, cursor(request.as_ref())).await?;
+        within_memory(listed, &context)
     }
 
     async fn list_resource_templates(
@@ -217,25 +237,29 @@ impl ServerHandler for Server {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        resources::read(&self.visit, &request.uri).await.map(ReadResourceResponse::from)
+        let memory = memory_of(&context);
+        let read = resources::read(&self.visit, &request.uri, memory).await?;
+        within_memory(read, &context).map(ReadResourceResponse::from)
     }
 
     async fn list_prompts(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        prompts::list(&self.visit.snapshot(), cursor(request.as_ref()))
+        let listed = prompts::list(&self.visit.snapshot(), cursor(request.as_ref()))?;
+        within_memory(listed, &context)
     }
 
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        prompts::get(&self.visit, request).await.map(GetPromptResponse::from)
+        let prompt = prompts::get(&self.visit, request).await?;
+        within_memory(prompt, &context).map(GetPromptResponse::from)
     }
 
     async fn complete(
@@ -254,8 +278,8 @@ impl ServerHandler for Server {
         let CustomRequest { method, params, .. } = request;
         let version = context.protocol_version();
         let has_session = version.is_none_or(|it| it < ProtocolVersion::V_2026_07_28);
-        let answering = extension::answer(&self.visit, &method, params, has_session);
-        answering.await.map(CustomResult::new)
+        let answer = extension::answer(&self.visit, &method, params, has_session).await?;
+        within_memory(answer, &context).map(CustomResult::new)
     }
 
     async fn subscribe(

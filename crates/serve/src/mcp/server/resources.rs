@@ -17,6 +17,7 @@ use rmcp::model::{
 
 use super::address::{self, Address, SKILL_FILE};
 use super::page::Place;
+use crate::mcp::memory::AnswerMemory;
 
 /// The template of files of skills.
 pub(super) const SKILLS: &str = "skill://{skill}/{+path}";
@@ -29,6 +30,8 @@ const PAGE: usize = 100;
 const OF_SKILLS: &str = "1";
 /// Where artifacts are: behind all skills.
 const OF_ARTIFACTS: &str = "2";
+/// How often the bytes of a resource are in memory while it is read, masked and encoded.
+const COPIES: u64 = 3;
 /// How much a model needs a `SKILL.md`, and everything else.
 const PRIORITIES: (f32, f32) = (1.0, 0.5);
 
@@ -109,23 +112,29 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
     ListResourceTemplatesResult::with_all_items(vec![of_skill, of_artifact])
 }
 
-/// The content of a resource.
+/// Returns the content of a resource, for which memory is held before it is read.
 ///
 /// # Errors
 ///
-/// When nothing is there, or it cannot be read.
-pub(super) async fn read(visit: &Arc<Visit>, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+/// When nothing is there, there is no room for it, or it cannot be read.
+pub(super) async fn read(
+    visit: &Arc<Visit>,
+    uri: &str,
+    memory: Option<AnswerMemory>,
+) -> Result<ReadResourceResult, ErrorData> {
+    let admit = move |size: u64| memory.is_none_or(|it| it.hold(size * COPIES).is_ok());
     let skills = visit.snapshot();
     let address = Address::parse(uri, &skills).map_err(|it| unknown(uri, &it.to_string()))?;
     let (bytes, mime) = match address {
         Address::Skill { name, path } => {
             let entry = skills.find(&name).filter(|entry| entry.is_model_visible());
             entry.ok_or_else(|| unknown(uri, "there is no such skill"))?;
-            let read = visit.file(&name, &path).await.map_err(|it| failed(uri, &it))?;
+            let read = visit.file(&name, &path, admit).await.map_err(|it| failed(uri, &it))?;
             (read.bytes, read.mime_type.to_owned())
         }
         Address::Artifact(reference) => {
-            let read = visit.artifact(reference.name().as_str(), reference.version()).await;
+            let (name, version) = (reference.name().as_str(), reference.version());
+            let read = visit.artifact(name, version, admit).await;
             let read = read.map_err(|it| failed(uri, &it))?;
             (read.bytes, read.version.mime_type)
         }
@@ -143,6 +152,9 @@ pub(super) async fn read(visit: &Arc<Visit>, uri: &str) -> Result<ReadResourceRe
 fn failed(uri: &str, error: &VisitError) -> ErrorData {
     match error.is_missing() {
         true => unknown(uri, &error.to_string()),
+        false if matches!(error, VisitError::NoRoom { .. }) => {
+            ErrorData::invalid_request(error.to_string(), None)
+        }
         false => ErrorData::internal_error(error.to_string(), None),
     }
 }

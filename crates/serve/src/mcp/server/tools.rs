@@ -14,6 +14,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
 
+use super::memory_of;
 use super::person::Person;
 use super::progress::Lines;
 
@@ -93,6 +94,22 @@ pub(super) async fn call(
     let remedy = person.remedy().filter(|_| result.is_error == Some(true));
     result.content.extend(remedy.map(ContentBlock::text));
     Ok(result.into())
+}
+
+/// Counts an answer against the memory that its token may take. One that does not fit in is left out: what was done is done.
+pub(super) fn within_memory(
+    answer: CallToolResponse,
+    context: &RequestContext<RoleServer>,
+) -> CallToolResponse {
+    let CallToolResponse::Complete(result) = &answer else { return answer };
+    let held = memory_of(context).map(|memory| memory.hold_answer(result));
+    match held {
+        Some(Err(error)) => {
+            let text = format!("the call was made, and its result is left out: {error}");
+            CallToolResult::error(vec![ContentBlock::text(text)]).into()
+        }
+        Some(Ok(())) | None => answer,
+    }
 }
 
 fn refuse_unknown(name: &str) -> Result<(), ErrorData> {

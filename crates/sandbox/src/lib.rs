@@ -70,6 +70,7 @@ mod keeper;
 mod limits;
 mod policy;
 mod program;
+mod queue;
 mod run;
 mod spawn;
 mod terminal;
@@ -84,6 +85,7 @@ pub use helper::helper;
 pub use limits::{Limit, Limits};
 pub use policy::{Access, Grant, Level, Network, PROXY_PORT, Policy};
 pub use program::{Command, Job, Program};
+pub use queue::unread_output;
 pub use run::{Conversation, Observer, Outcome, Stream, converse, run};
 pub use spawn::{
     Child, Ended, Missing, SpawnError, Stdio, is_root_without_mounts, spawn, unprivileged_owner,

@@ -98,6 +98,8 @@ struct OpenCall {
     _reserved: Option<ReservedCall>,
     /// What its request has.
     share: Option<RequestShare>,
+    /// Whether its answer is being sent.
+    is_answered: bool,
 }
 
 /// Why a call cannot be opened.
@@ -147,9 +149,16 @@ impl Calls {
             extensions.insert(reserved.clone());
         }
         let share = RequestShare::of(extensions).cloned();
-        let call = OpenCall { _reserved: reserved, share };
+        let call = OpenCall { _reserved: reserved, share, is_answered: false };
         open.insert(id.clone(), call);
         Ok(())
+    }
+
+    /// Notes that the answer to a call is about to be sent.
+    fn answer(&self, id: &RequestId) {
+        if let Some(call) = self.lock().get_mut(id) {
+            call.is_answered = true;
+        }
     }
 
     /// Notes that a call was answered, or that nobody waits for its answer.
@@ -184,6 +193,11 @@ impl Calls {
         self.lock().values().filter_map(|call| call.share.clone()).collect()
     }
 
+    /// Takes the calls whose answers are not being sent.
+    fn take_unanswered(&self) -> VecDeque<RequestId> {
+        self.lock().extract_if(|_, call| !call.is_answered).map(|(id, _)| id).collect()
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<RequestId, OpenCall>> {
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -199,6 +213,8 @@ pub(crate) struct Leash<T> {
     cancelled: VecDeque<RequestId>,
     /// Whether the client has opened with a request, as it must.
     is_opened: bool,
+    /// Whether a client that has said its last is waited for until it has read all answers.
+    is_read_to_the_end: bool,
     end: End,
 }
 
@@ -207,13 +223,22 @@ pub(crate) struct Leash<T> {
 enum End {
     Open,
     Closing(Instant),
+    /// Nothing runs any more. Answers are sent for as long as they are read.
+    Sending,
     Closed,
 }
 
 impl<T> Leash<T> {
     pub(crate) fn new(inner: T, calls: Calls, grace: Duration) -> Self {
         let cancelled = VecDeque::new();
-        Self { inner, calls, grace, cancelled, is_opened: false, end: End::Open }
+        let (is_opened, is_read_to_the_end) = (false, false);
+        Self { inner, calls, grace, cancelled, is_opened, is_read_to_the_end, end: End::Open }
+    }
+
+    /// Waits until a client that has said its last has read all answers, however slowly. What carries them has to notice
+    /// when it reads nothing any more.
+    pub(crate) fn read_to_the_end(self) -> Self {
+        Self { is_read_to_the_end: true, ..self }
     }
 
     /// Takes note of a message; one that nobody can follow is dropped.
@@ -264,6 +289,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Leash<T> {
             JsonRpcMessage::Error(answer) => answer.id.clone(),
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
+        answered.iter().for_each(|id| self.calls.answer(id));
         let calls = self.calls.clone();
         let sending = self.inner.send(item);
         async move {
@@ -286,7 +312,11 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Leash<T> {
                         () = sleep_until(deadline) => {}
                         () = self.calls.over() => {}
                     }
-                    self.cancelled = self.calls.take();
+                    self.cancelled = self.calls.take_unanswered();
+                    self.end = if self.is_read_to_the_end { End::Sending } else { End::Closed };
+                }
+                End::Sending => {
+                    self.calls.over().await;
                     self.end = End::Closed;
                 }
                 End::Open => tokio::select! {

@@ -49,6 +49,7 @@ async fn serve_until(
     let (reader, writer) = rmcp::transport::io::stdio_pipes();
     let writer = WatchedWriter::new(writer, progress);
     let carrier = Leash::new(Lines::new(reader, writer, calls.clone()), calls, GRACE);
+    let carrier = carrier.read_to_the_end();
     let mut stop = std::pin::pin!(stop);
     let running = tokio::select! {
         running = serve_server(handler, carrier) => match running {

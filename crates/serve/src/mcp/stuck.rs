@@ -12,6 +12,7 @@ use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
 
+use metier_sandbox::unread_output;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, fstat};
 use rustix::io::Errno;
@@ -23,6 +24,8 @@ use tokio::time::{Instant, sleep};
 const STUCK: Duration = Duration::from_millis(1200);
 /// How often that is looked at.
 const GLANCE: Duration = Duration::from_millis(50);
+/// Bytes that are written at once. A thread that waits in a write of more would not be seen to make progress.
+const PIECE: usize = 16 << 10;
 
 /// Since when a write waits for whoever should read; none while none does.
 #[derive(Clone, Debug, Default)]
@@ -32,11 +35,17 @@ impl WriteProgress {
     /// Waits until the input is closed and the output takes nothing more.
     pub(super) async fn stuck_after_the_input(&self) {
         input_closed().await;
-        let closed = Instant::now();
+        let (mut taken, mut unread) = (Instant::now(), 0);
         loop {
             sleep(GLANCE).await;
+            // Long before there is room for more, some may have been read. An output without a queue is a file.
+            let left = unread_output(io::stdout()).unwrap_or_default();
+            if left < unread {
+                taken = Instant::now();
+            }
+            unread = left;
             let waiting = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if waiting.is_some_and(|since| since.max(closed).elapsed() >= STUCK) {
+            if waiting.is_some_and(|since| since.max(taken).elapsed() >= STUCK) {
                 return;
             }
         }
@@ -97,7 +106,8 @@ impl<W: AsyncWrite + Unpin> AsyncWrite for WatchedWriter<W> {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let polled = Pin::new(&mut self.inner).poll_write(context, bytes);
+        let piece = &bytes[..bytes.len().min(PIECE)];
+        let polled = Pin::new(&mut self.inner).poll_write(context, piece);
         self.progress.note(polled)
     }
 

@@ -35,6 +35,16 @@ pub(super) async fn serve(
     // itself is the person's own.
     let is_own = arguments.token_file.is_none() && tokens.len() == 1;
     visitors.holders = (!is_own).then(|| tokens.holders());
+    let options = Options {
+        tokens,
+        hosts: arguments.allow_host.clone(),
+        origins: arguments.allow_origin.clone(),
+        open_files,
+    };
+    options.check_open_files().map_err(|error| {
+        let hint = "raise it with `ulimit -n`, or name fewer tokens";
+        Failure::new(error.to_string()).hint(hint)
+    })?;
     let listener = TcpListener::bind(address).await.map_err(|error| {
         Failure::new(format!("cannot listen at `{address}`: {error}"))
             .hint("name an address of this machine and a free port; port 0 takes any")
@@ -51,12 +61,6 @@ pub(super) async fn serve(
     }
     context.output.insist(&format!("listening at http://{address}{PATH}"));
     context.output.say(&format!("token: {origin}"));
-    let options = Options {
-        tokens,
-        hosts: arguments.allow_host.clone(),
-        origins: arguments.allow_origin.clone(),
-        open_files,
-    };
     let make = move |guest| Server::new(visitors.visit(guest)).with_bell(visitors.bell.clone());
     http::serve(listener, options, make, told_to_stop()?).await.map_err(|error| {
         Failure::new(format!("serving at `{address}` ended: {error}"))

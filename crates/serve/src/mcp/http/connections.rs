@@ -21,7 +21,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use super::LAST_WORDS;
 use super::front::Front;
-use super::places::{MAX_CONNECTIONS, Places};
+use super::places::Places;
 
 /// How long the header of a request may take, and a connection be without one.
 const HEADER_TIME: Duration = Duration::from_secs(30);
@@ -41,12 +41,15 @@ pub(super) struct Connections<S> {
     front: Arc<Front<S>>,
     open: JoinSet<()>,
     places: Arc<Places>,
+    /// Connections at a time.
+    most: usize,
     count: u64,
 }
 
 impl<S: ServerHandler> Connections<S> {
-    pub(super) fn new(listener: TcpListener, front: Arc<Front<S>>) -> Self {
-        Self { listener, front, open: JoinSet::new(), places: Arc::default(), count: 0 }
+    pub(super) fn new(listener: TcpListener, front: Arc<Front<S>>, most: usize) -> Self {
+        let places = Arc::new(Places::new(most));
+        Self { listener, front, open: JoinSet::new(), places, most, count: 0 }
     }
 
     /// Lets connections in until it is told to stop.
@@ -79,8 +82,8 @@ impl<S: ServerHandler> Connections<S> {
     }
 
     fn admit(&mut self, stream: TcpStream) {
-        if self.open.len() >= MAX_CONNECTIONS && !self.places.drop_oldest_stranger() {
-            tracing::warn!("{MAX_CONNECTIONS} connections are open, no more are accepted");
+        if self.open.len() >= self.most && !self.places.drop_oldest_stranger() {
+            tracing::warn!("too many connections are open, and no more are accepted");
             return;
         }
         let unheard = sockopt::set_tcp_user_timeout(&stream, UNHEARD);

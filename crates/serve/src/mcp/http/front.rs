@@ -24,7 +24,6 @@ use tokio::time::timeout;
 use super::host;
 use super::origin::{self, OriginError};
 use super::pages;
-use super::places::MAX_CONNECTIONS;
 use super::sessions::Sessions;
 use super::token::Tokens;
 use super::{BODY_TIME, Guest, PATH};
@@ -41,15 +40,6 @@ pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
 const JSON: &str = "application/json";
 /// The methods that the path has.
 pub(super) const METHODS: &str = "GET, POST, DELETE";
-
-/// Calls of sessions that may be open at a time, of all tokens together, and as many requests whose answers are being
-/// sent; each token has an equal share of both. Fewer than the threads on which calls wait for their programs, so that
-/// no token can occupy all of them.
-const MAX_CALLS: usize = 256;
-/// File descriptors that the run of a program takes.
-const RUN_FILES: usize = 8;
-/// File descriptors that are left for everything that is neither a connection nor a run.
-const OTHER_FILES: usize = 128;
 
 /// Answers requests, whoever they are of.
 pub(super) struct Front<S> {
@@ -72,13 +62,13 @@ struct House<S> {
 }
 
 impl<S: ServerHandler> Front<S> {
+    /// Returns a front that takes as many calls of each token, in sessions and without.
     pub(super) fn new(
         tokens: Tokens,
-        open_files: Option<u64>,
+        share: usize,
         config: &StreamableHttpServerConfig,
         factory: &Arc<impl Fn(Guest) -> S + Send + Sync + 'static>,
     ) -> Self {
-        let share = calls_of_a_token(open_files, tokens.len());
         let memories = AnswerBudget::of_tokens(tokens.len());
         let houses = memories.into_iter().enumerate().map(|(token, memory)| {
             let sessions = Arc::new(Sessions::new(share));
@@ -165,14 +155,14 @@ impl<S: ServerHandler> Front<S> {
 }
 
 impl<S: ServerHandler> House<S> {
-        if let Err(error) = origin::check(&parts.headers) {
-            return Some(plain(OriginError::STATUS, error.to_string()));
-        }
     /// How a request is refused for the host it names or the page it is of, before its body is read: by the crate of
     /// the protocol, which looks at those first and then has no such method.
     async fn judged(&self, parts: &Parts) -> Option<Answer> {
         if let Err(error) = host::check(&parts.uri, &parts.headers) {
             return Some(plain(error.status(), error.to_string()));
+        }
+        if let Err(error) = origin::check(&parts.headers) {
+            return Some(plain(OriginError::STATUS, error.to_string()));
         }
         let mut question = Request::new(Full::<Bytes>::default());
         *question.method_mut() = Method::OPTIONS;
@@ -225,16 +215,6 @@ impl<S: ServerHandler> House<S> {
         }
         reworded(self.opening.handle(whole(parts, body)).await, id)
     }
-}
-
-/// Returns how many calls one of several tokens may have open in sessions, and how many requests may wait for answers:
-/// so few that the programs of all tokens together leave files to open for connections.
-fn calls_of_a_token(open_files: Option<u64>, tokens: usize) -> usize {
-    let files = open_files.and_then(|it| usize::try_from(it).ok()).unwrap_or(usize::MAX);
-    let runs = files.saturating_sub(MAX_CONNECTIONS + OTHER_FILES) / RUN_FILES;
-    // Half of them in sessions, half without.
-    let calls = (runs / 2).min(MAX_CALLS);
-    (calls / tokens.max(1)).max(1)
 }
 
 /// Keeps a share until the last of an answer was sent, or its client has gone. What handles the request keeps it as well.
@@ -319,20 +299,6 @@ pub(super) fn plain(status: StatusCode, text: impl Into<Bytes>) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn programs_of_all_tokens_leave_files_for_connections() {
-        for tokens in [1, 2, 8] {
-            for limit in [1024, 4096, 1 << 20] {
-                let calls = 2 * tokens * calls_of_a_token(Some(limit), tokens);
-                let files = calls * RUN_FILES + MAX_CONNECTIONS + OTHER_FILES;
-                assert!(files as u64 <= limit, "{files} of {limit} for {tokens} tokens");
-            }
-        }
-        assert_eq!(calls_of_a_token(None, 2), MAX_CALLS / 2);
-        assert_eq!(calls_of_a_token(Some(16_384), 1), MAX_CALLS, "more files, not more calls");
-        assert_eq!(calls_of_a_token(Some(64), 64), 1, "one always");
-    }
 
     #[test]
     fn a_place_is_given_back_with_the_answer_that_has_it() {

@@ -4,11 +4,12 @@
 //! A token is asked for before anything else is looked at (`token`, `front`); sessions belong to a token
 //! (`sessions`); connections of strangers give way to others (`connections`).
 
+mod capacity;
 mod connections;
 mod front;
 mod host;
-mod pages;
 mod origin;
+mod pages;
 mod places;
 mod sessions;
 mod token;
@@ -23,9 +24,11 @@ use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
 use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep};
 
+use capacity::Capacity;
 use connections::Connections;
 use front::Front;
 
+pub use capacity::TooFewFiles;
 pub use token::{TokenError, Tokens};
 
 /// The only path.
@@ -51,8 +54,19 @@ pub struct Options {
     pub hosts: Vec<String>,
     /// Origins of web pages that may ask: `https://name:port`. All others are refused.
     pub origins: Vec<String>,
-    /// Files that this process may have open at a time; none if there is no limit. Fewer calls are taken where it is low.
+    /// Files that this process may have open at a time; none if there is no limit. Fewer connections and calls are taken where it is low.
     pub open_files: Option<u64>,
+}
+
+impl Options {
+    /// Checks that enough files may be open for a server with these tokens.
+    ///
+    /// # Errors
+    ///
+    /// When the server would not start.
+    pub fn check_open_files(&self) -> Result<(), TooFewFiles> {
+        Capacity::new(self.open_files, self.tokens.len()).map(drop)
+    }
 }
 
 /// For whom a handler is made.
@@ -68,20 +82,23 @@ pub enum Guest {
 ///
 /// # Errors
 ///
-/// When the address that is listened at cannot be told.
+/// When the address that is listened at cannot be told, or too few files may be open: the source is [`TooFewFiles`] then.
 pub async fn serve<S: ServerHandler>(
     listener: TcpListener,
     options: Options,
     factory: impl Fn(Guest) -> S + Send + Sync + 'static,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
+    let capacity = Capacity::new(options.open_files, options.tokens.len());
+    let capacity = capacity.map_err(io::Error::other)?;
     let config = config(&options, listener.local_addr()?);
     let token = config.cancellation_token.clone();
     let handlers = Arc::new(Handlers::default());
     let kept = Arc::clone(&handlers);
     let factory = Arc::new(move |guest| kept.keep(factory(guest)));
-    let front = Arc::new(Front::new(options.tokens, options.open_files, &config, &factory));
-    let mut connections = Connections::new(listener, Arc::clone(&front));
+    let Capacity { connections, calls_of_a_token } = capacity;
+    let front = Arc::new(Front::new(options.tokens, calls_of_a_token, &config, &factory));
+    let mut connections = Connections::new(listener, Arc::clone(&front), connections);
     connections.serve(stop).await;
     token.cancel();
     front.close().await;

@@ -5,16 +5,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::task::AbortHandle;
 
-/// Connections at a time: a process may usually have 1 024 files, and runs need some.
-pub(super) const MAX_CONNECTIONS: usize = 256;
 /// Connections of strangers that there is always room for: as many can show a token at the same time.
-const MIN_STRANGERS: usize = 32;
-/// Connections on which a request had a token.
-const MAX_OWNED: usize = MAX_CONNECTIONS - MIN_STRANGERS;
+pub(super) const MIN_STRANGERS: usize = 32;
 
 /// All connections, oldest first.
-#[derive(Default)]
-pub(super) struct Places(Mutex<VecDeque<ConnectionPlace>>);
+pub(super) struct Places {
+    connections: Mutex<VecDeque<ConnectionPlace>>,
+    /// Connections at a time.
+    most: usize,
+}
 
 /// The place of one connection.
 struct ConnectionPlace {
@@ -25,6 +24,11 @@ struct ConnectionPlace {
 }
 
 impl Places {
+    /// Returns places for as many connections, more than strangers always have.
+    pub(super) fn new(most: usize) -> Self {
+        Self { connections: Mutex::default(), most }
+    }
+
     /// Adds a connection, of a stranger, and starts its task, which cannot ask for its place before it has one. Each
     /// number is higher than the one before.
     pub(super) fn add(&self, number: u64, start: impl FnOnce() -> AbortHandle) {
@@ -65,7 +69,8 @@ impl Places {
             return true;
         }
         places[index].owner = None;
-        if places.iter().filter(|it| it.owner.is_some()).count() >= MAX_OWNED {
+        let most_owned = self.most.saturating_sub(MIN_STRANGERS);
+        if places.iter().filter(|it| it.owner.is_some()).count() >= most_owned {
             let count = |token| places.iter().filter(|it| it.owner == Some(token)).count();
             let owners = places.iter().filter_map(|it| it.owner);
             let Some(greatest) = owners.max_by_key(|owner| count(*owner)) else { return false };
@@ -84,7 +89,7 @@ impl Places {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<ConnectionPlace>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -92,9 +97,12 @@ impl Places {
 mod tests {
     use super::*;
 
+    const MAX_CONNECTIONS: usize = 256;
+    const MAX_OWNED: usize = MAX_CONNECTIONS - MIN_STRANGERS;
+
     /// Places with connections of tokens, and the next number.
     async fn owned_by(tokens: &[(usize, usize)]) -> (Places, u64) {
-        let (places, mut number) = (Places::default(), 0);
+        let (places, mut number) = (Places::new(MAX_CONNECTIONS), 0);
         for &(token, count) in tokens {
             for _ in 0..count {
                 number = opened(&places, number);

@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 
 use metier_testkit::TestEnv;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::http::{Reply, Served, TOKEN};
@@ -262,4 +263,34 @@ fn a_cancelled_call_keeps_its_place_until_its_program_has_ended() {
     // They are killed after two seconds.
     assert!(is_refused() || begun.elapsed() > Duration::from_secs(2), "their programs run on");
     assert!(wait_for(Duration::from_secs(30), || !is_refused()), "their places are given back");
+}
+
+#[test]
+fn a_burst_of_strangers_drops_nobody_who_has_asked() {
+    let env = environment();
+    let served = with_two_tokens(&env);
+    let (hog, other) = (Holder::new(&served, TOKEN), Holder::new(&served, OTHER));
+    let ping = request(1, "ping", &json!({}));
+    let body = ping.to_string();
+    let mut streams = Vec::new();
+    for _ in 0..300 {
+        let mut stream = served.connect();
+        let keep = [("Connection", "keep-alive"), ("Authorization", hog.bearer.as_str())];
+        let head = served.head("POST", &[keep[0], keep[1], ("Mcp-Session-Id", &hog.session)]);
+        let _refused = write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len());
+        let _answered = stream.read(&mut [0; 64]);
+        streams.push(stream);
+    }
+    let id = Pid::from_child(&served.child);
+    for round in 0..5 {
+        // All that comes meanwhile is there at once when the server goes on.
+        kill_process(id, Signal::STOP).expect("it is there");
+        let mut asked = other.begin(&ping);
+        let strangers: Vec<_> = (0..100).map(|_| served.connect()).collect();
+        kill_process(id, Signal::CONT).expect("it is there");
+        let mut answer = String::new();
+        let _reset = asked.read_to_string(&mut answer);
+        assert!(answer.starts_with("HTTP/1.1 200"), "round {round}: {answer}");
+        drop(strangers);
+    }
 }

@@ -16,7 +16,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::ServerHandler;
 use rustix::net::sockopt;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, yield_now};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use super::LAST_WORDS;
@@ -32,6 +32,8 @@ const MAX_FIELDS: usize = 64;
 const UNHEARD: u32 = 30_000;
 /// How often sessions are looked after.
 const SWEEP: Duration = Duration::from_secs(1);
+/// Connections that are accepted before those that were are looked at: fewer than strangers always have room for.
+const ACCEPTED_AT_ONCE: usize = 16;
 /// How long is waited when the system has no more files.
 const NO_FILES: Duration = Duration::from_millis(100);
 
@@ -41,28 +43,36 @@ pub(super) struct Connections<S> {
     front: Arc<Front<S>>,
     open: JoinSet<()>,
     places: Arc<Places>,
-    /// Connections at a time.
-    most: usize,
     count: u64,
 }
 
 impl<S: ServerHandler> Connections<S> {
     pub(super) fn new(listener: TcpListener, front: Arc<Front<S>>, most: usize) -> Self {
         let places = Arc::new(Places::new(most));
-        Self { listener, front, open: JoinSet::new(), places, most, count: 0 }
+        Self { listener, front, open: JoinSet::new(), places, count: 0 }
     }
 
     /// Lets connections in until it is told to stop.
     pub(super) async fn serve(&mut self, stop: impl Future<Output = ()>) {
         let mut stop = pin!(stop);
         let mut sweeping = pin!(sweep(Arc::clone(&self.front)));
+        let mut accepted_at_once = 0;
         loop {
+            if accepted_at_once >= ACCEPTED_AT_ONCE {
+                accepted_at_once = 0;
+                // Those that were accepted read what has arrived.
+                yield_now().await;
+            }
             tokio::select! {
+                biased;
                 () = &mut stop => return,
                 never = &mut sweeping => match never {},
                 _ = self.open.join_next(), if !self.open.is_empty() => {}
                 accepted = self.listener.accept() => match accepted {
-                    Ok((stream, _)) => self.admit(stream),
+                    Ok((stream, _)) => {
+                        accepted_at_once += 1;
+                        self.admit(stream).await;
+                    }
                     Err(error) => {
                         tracing::warn!(%error, "a connection cannot be accepted");
                         self.places.drop_oldest_stranger();
@@ -81,10 +91,13 @@ impl<S: ServerHandler> Connections<S> {
         }
     }
 
-    fn admit(&mut self, stream: TcpStream) {
-        if self.open.len() >= self.most && !self.places.drop_oldest_stranger() {
-            tracing::warn!("too many connections are open, and no more are accepted");
-            return;
+    async fn admit(&mut self, stream: TcpStream) {
+        while self.places.are_full() && !self.places.drop_oldest_stranger() {
+            if !self.places.have_unbegun() {
+                tracing::warn!("too many connections are open, and no more are accepted");
+                return;
+            }
+            yield_now().await;
         }
         let unheard = sockopt::set_tcp_user_timeout(&stream, UNHEARD);
         if let Err(error) = unheard.map_err(Into::into).and_then(|()| stream.set_nodelay(true)) {
@@ -116,6 +129,9 @@ async fn converse<S: ServerHandler>(
     places: Arc<Places>,
     number: u64,
 ) {
+    // Then it is known what has arrived, and what begins now reads it at once.
+    yield_now().await;
+    places.begin(number);
     let answering = service_fn(|request| {
         let (front, places) = (&front, &places);
         async move {

@@ -20,6 +20,8 @@ struct ConnectionPlace {
     number: u64,
     /// The place in the list of the token that the last request had; a stranger has none.
     owner: Option<usize>,
+    /// Whether its task has begun: before that, nothing that has arrived was looked at.
+    is_begun: bool,
     task: AbortHandle,
 }
 
@@ -29,12 +31,17 @@ impl Places {
         Self { connections: Mutex::default(), most }
     }
 
+    /// Whether there is no room for one more connection.
+    pub(super) fn are_full(&self) -> bool {
+        self.lock().len() >= self.most
+    }
+
     /// Adds a connection, of a stranger, and starts its task, which cannot ask for its place before it has one. Each
     /// number is higher than the one before.
     pub(super) fn add(&self, number: u64, start: impl FnOnce() -> AbortHandle) {
         let mut places = self.lock();
         let task = start();
-        places.push_back(ConnectionPlace { number, owner: None, task });
+        places.push_back(ConnectionPlace { number, owner: None, is_begun: false, task });
     }
 
     /// Forgets a connection that has ended.
@@ -45,10 +52,23 @@ impl Places {
         }
     }
 
-    /// Ends the connection of the oldest stranger, if there is one.
+    /// Whether there is a connection whose task has not begun.
+    pub(super) fn have_unbegun(&self) -> bool {
+        self.lock().iter().any(|it| !it.is_begun)
+    }
+
+    /// Notes that the task of a connection has begun.
+    pub(super) fn begin(&self, number: u64) {
+        let mut places = self.lock();
+        if let Ok(index) = places.binary_search_by_key(&number, |it| it.number) {
+            places[index].is_begun = true;
+        }
+    }
+
+    /// Ends the connection of the oldest stranger whose task has begun, if there is one.
     pub(super) fn drop_oldest_stranger(&self) -> bool {
         let mut places = self.lock();
-        let oldest = places.iter().position(|it| it.owner.is_none());
+        let oldest = places.iter().position(|it| it.owner.is_none() && it.is_begun);
         let oldest = oldest.and_then(|index| places.remove(index));
         oldest.is_some_and(|it| {
             it.task.abort();
@@ -114,6 +134,7 @@ mod tests {
 
     fn opened(places: &Places, last: u64) -> u64 {
         places.add(last + 1, || tokio::spawn(std::future::pending::<()>()).abort_handle());
+        places.begin(last + 1);
         last + 1
     }
 
@@ -162,5 +183,17 @@ mod tests {
         assert_eq!((count(&places, Some(0)), count(&places, Some(1))), (1, 1));
         places.forget(last);
         assert!(!places.own(last, 1), "it has gone");
+    }
+
+    #[tokio::test]
+    async fn a_stranger_whose_request_was_not_looked_at_keeps_its_place() {
+        let (places, last) = owned_by(&[(0, 1)]).await;
+        let begun = opened(&places, last);
+        let start = || tokio::spawn(std::future::pending::<()>()).abort_handle();
+        places.add(begun + 1, start);
+        assert!(places.drop_oldest_stranger());
+        assert!(!places.drop_oldest_stranger(), "the other one has not begun");
+        places.begin(begun + 1);
+        assert!(places.drop_oldest_stranger());
     }
 }

@@ -11,6 +11,7 @@ use metier_serve::mcp::server::Bell;
 use metier_workspace::SessionKey;
 use tokio::net::TcpListener;
 
+use super::reports::Reports;
 use super::{token, told_to_stop};
 use crate::args::HttpArgs;
 use crate::context::Context;
@@ -22,7 +23,7 @@ use crate::runs::{key_of, new_session};
 pub(super) async fn serve(
     address: SocketAddr,
     arguments: &HttpArgs,
-    context: &Context,
+    (context, reports): (&Context, &Reports),
     mut visitors: Visitors,
     open_files: Option<u64>,
 ) -> Result<(), Failure> {
@@ -53,14 +54,14 @@ pub(super) async fn serve(
     if !address.ip().is_loopback() {
         let text = "other machines can reach this server: whoever has the token can run commands \
                     here, and nothing that is sent is encrypted";
-        context.output.row(style::WARN, "warning: ", text);
+        reports.row(style::WARN, "warning: ", text);
     }
     if address.ip().is_unspecified() && arguments.allow_host.is_empty() {
         let text = "requests from other machines must name this one as `--allow-host` says, and it says nothing";
-        context.output.row(style::WARN, "warning: ", text);
+        reports.row(style::WARN, "warning: ", text);
     }
-    context.output.insist(&format!("listening at http://{address}{PATH}"));
-    context.output.say(&format!("token: {origin}"));
+    reports.insist(&format!("listening at http://{address}{PATH}"));
+    reports.say(&format!("token: {origin}"));
     let make = move |guest| Server::new(visitors.visit(guest)).with_bell(visitors.bell.clone());
     http::serve(listener, options, make, told_to_stop()?).await.map_err(|error| {
         Failure::new(format!("serving at `{address}` ended: {error}"))

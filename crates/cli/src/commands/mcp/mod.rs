@@ -3,6 +3,7 @@
 mod http;
 mod install;
 mod open_files;
+mod reports;
 mod servers;
 mod token;
 
@@ -19,11 +20,12 @@ use metier_serve::mcp::{Server, stdio};
 use metier_session::SessionStore;
 use metier_workspace::Runner;
 use open_files::raise_open_files;
+use reports::{Reports, ReportsEnd};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::{McpArgs, McpCommand, ServeArgs};
 use crate::context::Context;
-use crate::failure::{Failure, OK};
+use crate::failure::{FAILED, Failure, OK};
 use crate::library::Skills;
 use crate::overseer::{Asking, Overseer};
 use crate::runs::{key_of, new_session};
@@ -50,7 +52,8 @@ pub(super) fn run(arguments: &McpArgs, context: &Context) -> Result<u8, Failure>
 fn serve(arguments: &ServeArgs, context: &Context) -> Result<u8, Failure> {
     let open_files = raise_open_files();
     let skills = Arc::new(Skills::find_here(context, &arguments.sources)?);
-    context.report(&skills.snapshot().problems);
+    let reports = Reports::begin(context.output);
+    reports.problems(&skills.snapshot().problems);
     let bell = Bell::default();
     let ringing = bell.clone();
     let _watching = skills.watch(&arguments.sources, move || ringing.ring_for_skills());
@@ -65,7 +68,7 @@ fn serve(arguments: &ServeArgs, context: &Context) -> Result<u8, Failure> {
                 if io::stdin().is_terminal() {
                     let text = "reading requests from standard input, as an agent writes them; \
                                 `metier mcp install AGENT` has one start this";
-                    context.output.say(text);
+                    reports.say(text);
                 }
                 let server = Server::new(Arc::new(Visit::new(visits, key))).with_bell(bell);
                 stdio::serve(server, told_to_stop()?).await.map_err(|error| {
@@ -75,8 +78,14 @@ fn serve(arguments: &ServeArgs, context: &Context) -> Result<u8, Failure> {
             }
             Some(address) => {
                 let visitors = http::Visitors::new(visits, key, bell);
-                let served =
-                    http::serve(address, &arguments.http, context, visitors, open_files).await;
+                let served = http::serve(
+                    address,
+                    &arguments.http,
+                    (context, &reports),
+                    visitors,
+                    open_files,
+                )
+                .await;
                 served.map(|()| ServingEnd::Done)
             }
         }
@@ -91,7 +100,13 @@ fn serve(arguments: &ServeArgs, context: &Context) -> Result<u8, Failure> {
         Ok(ServingEnd::Done) | Err(_) => LAST_WORDS,
     });
     skills.save();
-    served.map(|_| OK)
+    match (served, reports.end()) {
+        (Ok(ServingEnd::Done), _) => Ok(OK),
+        (Ok(ServingEnd::OutputStuck), _) => Ok(FAILED),
+        // It could not be told either.
+        (Err(failure), ReportsEnd::Unread) => Ok(failure.code()),
+        (Err(failure), ReportsEnd::Told) => Err(failure),
+    }
 }
 
 /// Waits until somebody wants the process to end.

@@ -1,6 +1,6 @@
 //! Calls that are cancelled, and clients that are suddenly gone: no process is left.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -212,4 +212,67 @@ fn what_runs_ends_with_a_server_whose_output_is_full() {
     lines.extend((10..300).map(|id| request(id, "tools/list", &json!({})).to_string()));
     assert!(leave_a_full_pipe(&lines));
     must_end_within(Duration::from_secs(5), mark);
+}
+
+#[test]
+fn a_slow_reader_gets_all_answers() {
+    let env = with_skill();
+    let mut piped = Piped::start(&env);
+    for id in 10..70 {
+        piped.write(&request(id, "tools/list", &json!({})));
+    }
+    piped.wait_until_full();
+    piped.close_input();
+    // So slowly that there is no room for more for longer than a server waits whose answers are not read.
+    let mut answers = piped.read_slowly(300, Duration::from_millis(150), Duration::from_secs(9));
+    answers += &piped.read_to_end();
+    assert_eq!(answers.lines().count(), 60);
+    let last = answers.lines().filter_map(|it| serde_json::from_str::<Value>(it).ok());
+    assert_eq!(last.filter(|it| it["result"]["tools"].is_array()).count(), 60);
+    assert!(piped.child.wait().expect("its end").success());
+}
+
+#[test]
+fn a_server_that_lost_answers_says_so_with_its_exit_code() {
+    let env = with_skill();
+    let mut piped = Piped::start(&env);
+    for id in 10..300 {
+        piped.write(&request(id, "tools/list", &json!({})));
+    }
+    piped.wait_until_full();
+    piped.close_input();
+    assert_eq!(piped.child.wait().expect("its end").code(), Some(1));
+}
+
+#[test]
+fn a_full_standard_error_keeps_nobody_waiting() {
+    let env = with_skill();
+    for number in 0..30 {
+        env.write(&format!("project/skills/broken-{number}/SKILL.md"), "no frontmatter");
+    }
+    let (_unread, mut full) = std::io::pipe().expect("a pipe");
+    // A pipe has room for 64 KiB, and nobody reads from this one.
+    full.write_all(&[b'.'; 64 << 10]).expect("room");
+    let mut piped = Piped::start_with(&env, full.into());
+    piped.write(&request("well", "ping", &json!({})));
+    assert_eq!(piped.read()["id"], "well");
+    piped.close_input();
+    let mut ended = || piped.child.try_wait().expect("a child").is_some();
+    assert!(wait_for(Duration::from_secs(20), &mut ended), "it never ends");
+}
+
+#[test]
+fn not_more_problems_are_named_than_are_read() {
+    let env = with_skill();
+    for number in 0..30 {
+        env.write(&format!("project/skills/broken-{number}/SKILL.md"), "no frontmatter");
+    }
+    let (mut said, stderr) = std::io::pipe().expect("a pipe");
+    let mut piped = Piped::start_with(&env, stderr.into());
+    piped.close_input();
+    piped.child.wait().expect("its end");
+    let mut text = String::new();
+    said.read_to_string(&mut text).expect("text");
+    assert_eq!(text.matches("broken-").count(), 20, "{text}");
+    assert!(text.ends_with("and 10 more; `metier skills list` names all\n"), "{text}");
 }

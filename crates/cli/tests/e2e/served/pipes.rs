@@ -1,8 +1,8 @@
 //! A client at the other end of two pipes.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use metier_testkit::TestEnv;
 use serde_json::{Value, json};
@@ -21,9 +21,14 @@ pub(super) struct Piped {
 
 impl Piped {
     pub(super) fn start(env: &TestEnv) -> Self {
+        Self::start_with(env, Stdio::null())
+    }
+
+    /// The same with a standard error of its own.
+    pub(super) fn start_with(env: &TestEnv, stderr: Stdio) -> Self {
         let mut command = env.command(env.binary());
         command.args(["mcp", "--no-default-sources", "--skills-dir", "skills"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
         let mut child = command.spawn().expect("it starts");
         let (input, output) = (child.stdin.take(), child.stdout.take().map(BufReader::new));
         let mut piped = Self { child, input, output };
@@ -71,6 +76,28 @@ impl Piped {
                 return message;
             }
         }
+    }
+
+    /// Reads pieces of some bytes with pauses between them, for a while.
+    pub(super) fn read_slowly(&mut self, bytes: usize, pause: Duration, time: Duration) -> String {
+        let output = self.output.as_mut().expect("it is open");
+        assert!(output.buffer().is_empty(), "all that was read was used");
+        let (mut read, begun) = (Vec::new(), Instant::now());
+        while begun.elapsed() < time {
+            let mut piece = vec![0; bytes];
+            let count = output.get_mut().read(&mut piece).expect("bytes");
+            read.extend_from_slice(&piece[..count]);
+            std::thread::sleep(pause);
+        }
+        String::from_utf8(read).expect("text")
+    }
+
+    /// Reads all that is left.
+    pub(super) fn read_to_end(&mut self) -> String {
+        let mut rest = String::new();
+        let output = self.output.as_mut().expect("it is open");
+        output.read_to_string(&mut rest).expect("text");
+        rest
     }
 
     pub(super) fn close_input(&mut self) {

@@ -1,0 +1,155 @@
+//! What a terminal shows of standard error, whatever a program writes.
+
+use super::*;
+use crate::output::{Abilities, Screen};
+
+const WIDE: BarTerminal = BarTerminal { width: UNKNOWN_WIDTH, has_colors: false };
+
+/// What a terminal that is wide enough shows of a text on standard error, whatever pieces it comes in: its rows, each
+/// with a bar.
+fn rows(text: &[u8]) -> Vec<String> {
+    rows_of(text, WIDE)
+}
+
+fn rows_of(text: &[u8], width: BarTerminal) -> Vec<String> {
+    let abilities = Abilities { colors: true, moves: true };
+    let whole = {
+        let (mut screen, mut lines) = (Screen::new(abilities), BarredLines::default());
+        let shown = screen.pass(text) + &screen.end();
+        lines.mark(&shown, width)
+    };
+    let (mut screen, mut lines) = (Screen::new(abilities), BarredLines::default());
+    let mut pieces = String::new();
+    for byte in text {
+        pieces.push_str(&lines.mark(&screen.pass(&[*byte]), width));
+    }
+    pieces.push_str(&lines.mark(&screen.end(), width));
+    assert_eq!(pieces, whole, "it does not matter in which pieces it comes");
+    terminal(&whole, width.width)
+}
+
+/// A terminal, which wraps lines.
+fn terminal(text: &str, width: usize) -> Vec<String> {
+    let (mut rows, mut at) = (vec![Vec::<char>::new()], 0_usize);
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let length = if character == '\u{1b}' { sequence(rest) } else { character.len_utf8() };
+        let (piece, after) = rest.split_at(length);
+        rest = after;
+        let row = rows.last_mut().expect("a row");
+        let number = piece.trim_matches(|it: char| !it.is_ascii_digit());
+        let count = number.parse::<usize>().unwrap_or(1);
+        match (character, piece.chars().last()) {
+            ('\n', _) => {
+                rows.push(Vec::new());
+                at = 0;
+            }
+            ('\r', _) => at = 0,
+            ('\u{8}', _) => at = at.saturating_sub(1),
+            ('\u{1b}', Some('D')) => at = at.saturating_sub(count),
+            ('\u{1b}', Some('C')) => at = at.saturating_add(count).min(width - 1),
+            ('\u{1b}', Some('G')) => at = count - 1,
+            ('\u{1b}', Some('K')) if number == "2" => row.clear(),
+            ('\u{1b}', Some('K')) if number == "1" => {
+                row.iter_mut().take(at + 1).for_each(|it| *it = ' ');
+            }
+            ('\u{1b}', Some('K')) => row.truncate(at),
+            ('\u{1b}', _) => {}
+            _ => {
+                // What is wide, or joins what is before it, may take no column at all.
+                if !character.is_ascii() && !('─'..='⣿').contains(&character) {
+                    continue;
+                }
+                if at == width {
+                    rows.push(Vec::new());
+                    at = 0;
+                }
+                let row = rows.last_mut().expect("a row");
+                row.resize(row.len().max(at + 1), ' ');
+                row[at] = character;
+                at += 1;
+            }
+        }
+    }
+    rows.into_iter().map(String::from_iter).collect()
+}
+
+#[test]
+fn nothing_a_program_writes_erases_the_bar() {
+    let attempts: [&[u8]; 17] = [
+        b"\x08\x08\x08output",
+        b"error\x08\x08\x08\x08\x08\x08\x08\x08\x08output",
+        b"error\roops\x08\x08\x08\x08\x08\x08output",
+        b"error\n\x08\x08\x08output",
+        b"error\x1b[99Doutput",
+        b"error\x1b[Goutput",
+        b"error\x1b[1Goutput",
+        b"error\x1b[2Koutput",
+        b"error\x1b[1Koutput",
+        b"error\x1b[2K\routput",
+        b"\x1b[999C\x1b[998Doutput",
+        b"\t\t\x08\x08\x08\x08\x08\x08\x08output",
+        "👩‍💻👩‍💻👩‍💻\u{8}\u{8}\u{8}\u{8}\u{8}\u{8}output".as_bytes(),
+        "e\u{301}\u{301}\u{301}\u{8}\u{8}\u{8}\u{8}output".as_bytes(),
+        b"error\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7foutput",
+        b"\xe2\x94\x08\x08\x08\xc2\x9b2Koutput\xc3\x08\x08\x08\x08",
+        b"\x1b[31merror\x1b[\x08\x08\x08\x1b[0m\x1b[5G\x1b[9Doutput",
+    ];
+    for attempt in attempts {
+        for row in rows(attempt) {
+            assert!(row.starts_with('│'), "{row:?} of {:?}", attempt.escape_ascii().to_string());
+        }
+    }
+}
+
+#[test]
+fn no_row_of_a_long_line_is_without_a_bar() {
+    let narrow = BarTerminal { width: 20, has_colors: false };
+    let long = "x".repeat(100);
+    let attempts = [
+        long.clone(),
+        format!("\u{1b}[999C{long}"),
+        "\u{1b}[999Coutput\u{1b}[999C\u{1b}[999Coutput".to_owned(),
+        "\u{1b}[999Goutput".to_owned(),
+        "error\u{1b}[18Goutput\u{8}\u{8}\u{8}output".to_owned(),
+        "error\r\u{1b}[19Coutput".to_owned(),
+        "─".repeat(100),
+    ];
+    for attempt in attempts {
+        let rows = rows_of(attempt.as_bytes(), narrow);
+        assert!(rows.iter().all(|row| row.starts_with('│')), "{rows:?} of {attempt:?}");
+    }
+    assert_eq!(rows_of(b"eighteen columns..\nx", narrow), ["│ eighteen columns..", "│ x"]);
+    let tabs = rows_of(b"\t\t\toutput output", narrow);
+    assert!(tabs.iter().all(|row| row.starts_with('│')), "{tabs:?}");
+}
+
+#[test]
+fn the_bar_has_colours_of_its_own() {
+    let colored = BarTerminal { width: UNKNOWN_WIDTH, has_colors: true };
+    let bar = colored.bar();
+    assert!(bar.starts_with(RESET), "whatever standard output has set: {bar:?}");
+    let mut lines = BarredLines::default();
+    let marked = lines.mark("\u{1b}[8mhidden\nstill\u{1b}[0m\nplain\n", colored);
+    let expected = format!("{bar}\u{1b}[8mhidden\n{bar}\u{1b}[8mstill\u{1b}[0m\n{bar}plain\n");
+    assert_eq!(marked, expected);
+    let many = "\u{1b}[8m".repeat(1_000);
+    lines.mark(&many, colored);
+    assert!(lines.colors.len() <= MAX_COLOR_BYTES && !lines.colors.is_empty());
+}
+
+#[test]
+fn a_program_still_rewrites_its_own_line() {
+    let cases: [(&str, &str); 6] = [
+        (" 10%\r 20%\r100%", "│ 100%"),
+        ("work |\u{8}/\u{8}-", "│ work -"),
+        ("⠋\u{8}⠙\u{8}⠹ done", "│ ⠹ done"),
+        ("long text\r\u{1b}[2Kshort", "│ short"),
+        ("long text\r\u{1b}[Kshort", "│ short"),
+        ("abc\u{1b}[2DX\u{1b}[1GY", "│ YXc"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(rows(text.as_bytes()), [expected], "{text:?}");
+    }
+    assert_eq!(rows(b"one\n\ntwo\n"), ["│ one", "", "│ two", ""]);
+}

@@ -195,3 +195,21 @@ fn no_control_character_erases_the_bar_of_standard_error() {
     assert_eq!(lines.clone().count(), 5, "{shown}");
     assert!(lines.clone().all(|line| line.starts_with('│')), "{shown}");
 }
+
+#[test]
+fn a_colour_before_a_pause_does_not_take_the_bar_away() {
+    let env = with_skill();
+    // The sign of life comes after a second, and takes the row.
+    let command = r"printf 'lost: nothing\n\033[m' >&2; sleep 1.6; printf 'all 12 checks passed\n' >&2
+        printf '\033[31m' >&2; sleep 0.3; echo out; sleep 1.6; printf 'none failed\033[0m\n' >&2";
+    let mut terminal = start(&env, &["--", command]);
+    terminal.wait_for("Ctrl-C ends it");
+    assert_snapshot!(seen(&env, terminal), @"
+    │ lost: nothing
+    │ all 12 checks passed
+    out
+    │ none failed
+    exit 0 · [TIME] · sandbox (full) · session one
+    code 0
+    ");
+}

@@ -57,7 +57,7 @@ pub(super) struct BarredLines {
 }
 
 impl BarredLines {
-    /// Begins a line: somebody else has ended the last one.
+    /// Begins a line: the last one has been ended, or erased.
     pub(super) fn begin_line(&mut self) {
         self.is_in_line = false;
         self.column = 0;
@@ -71,8 +71,8 @@ impl BarredLines {
             let length = if character == '\u{1b}' { sequence(rest) } else { character.len_utf8() };
             let (piece, after) = rest.split_at(length);
             rest = after;
-            // An empty line has none.
-            if !self.is_in_line && character != '\n' {
+            // An empty line has none, and a colour alone begins no line: other text may still take the row.
+            if !self.is_in_line && character != '\n' && !is_color(piece) {
                 self.push_bar(terminal, &mut marked);
             }
             self.add(piece, character, terminal, &mut marked);
@@ -166,6 +166,11 @@ impl BarredLines {
 fn sequence(text: &str) -> usize {
     let end = text.char_indices().skip(2).find(|(_, it)| it.is_ascii_alphabetic());
     end.map_or(text.len(), |(at, last)| at + last.len_utf8())
+}
+
+/// Returns whether a sequence is a colour.
+fn is_color(piece: &str) -> bool {
+    piece.starts_with('\u{1b}') && piece.ends_with('m')
 }
 
 /// Returns whether a character takes at least one column on every terminal, whatever stands around it.

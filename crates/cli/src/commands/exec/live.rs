@@ -178,12 +178,14 @@ impl View {
         let text = line(text, self.started.elapsed(), room(self.window.error_width()));
         let text = if self.is_colored { styled(style::DIM, text) } else { text };
         write(Stream::Error, format!("{ERASE}{text}").as_bytes());
+        self.barred.begin_line();
         self.is_status_shown = true;
     }
 
     fn erase_status(&mut self) {
         if std::mem::take(&mut self.is_status_shown) {
             write(Stream::Error, ERASE.as_bytes());
+            self.barred.begin_line();
         }
     }
 

@@ -125,13 +125,25 @@ fn no_row_of_a_long_line_is_without_a_bar() {
 }
 
 #[test]
+fn a_colour_outside_of_a_line_takes_no_row() {
+    let mut lines = BarredLines::default();
+    assert_eq!(lines.mark("lost: nothing\n\u{1b}[m", WIDE), "│ lost: nothing\n\u{1b}[m");
+    assert_eq!(lines.mark("\u{1b}[31m", WIDE), "\u{1b}[31m");
+    assert_eq!(lines.mark("\n", WIDE), "\n");
+    let bar = "│ \u{1b}[31m";
+    assert_eq!(lines.mark("all passed\r", WIDE), format!("{bar}all passed\r"));
+    assert_eq!(lines.mark("\u{1b}[1mnone", WIDE), format!("\u{1b}[1m{bar}\u{1b}[1mnone"));
+}
+
+#[test]
 fn the_bar_has_colours_of_its_own() {
     let colored = BarTerminal { width: UNKNOWN_WIDTH, has_colors: true };
     let bar = colored.bar();
     assert!(bar.starts_with(RESET), "whatever standard output has set: {bar:?}");
     let mut lines = BarredLines::default();
     let marked = lines.mark("\u{1b}[8mhidden\nstill\u{1b}[0m\nplain\n", colored);
-    let expected = format!("{bar}\u{1b}[8mhidden\n{bar}\u{1b}[8mstill\u{1b}[0m\n{bar}plain\n");
+    let expected =
+        format!("\u{1b}[8m{bar}\u{1b}[8mhidden\n{bar}\u{1b}[8mstill\u{1b}[0m\n{bar}plain\n");
     assert_eq!(marked, expected);
     let many = "\u{1b}[8m".repeat(1_000);
     lines.mark(&many, colored);

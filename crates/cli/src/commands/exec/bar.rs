@@ -47,11 +47,12 @@ impl BarTerminal {
 pub(super) struct BarredLines {
     /// Whether the bar of the present line is there.
     is_in_line: bool,
-    /// Columns that the cursor is right of the bar, at least. What a terminal may show narrower than it is counted does not
-    /// count.
+    /// Columns that the cursor is right of the bar, at least.
     column: usize,
     /// Columns between the left edge of the terminal and the cursor, at most.
     edge: usize,
+    /// Whether a terminal may show the next character in the columns of the last one.
+    may_join: bool,
     /// The sequences by which the program chose its colours. The bar has its own, or it could be made invisible.
     colors: String,
 }
@@ -86,6 +87,7 @@ impl BarredLines {
         self.is_in_line = true;
         self.column = 0;
         self.edge = BAR_COLUMNS;
+        self.may_join = false;
     }
 
     fn add(&mut self, piece: &str, character: char, terminal: BarTerminal, marked: &mut String) {
@@ -101,17 +103,23 @@ impl BarredLines {
                 marked.push(character);
                 self.edge = (self.edge / TAB_COLUMNS + 1) * TAB_COLUMNS;
             }
-            _ => {
-                let columns = character.width().unwrap_or_default().max(1);
-                if self.edge + columns > terminal.width {
-                    marked.push('\n');
-                    self.push_bar(terminal, marked);
-                }
-                marked.push(character);
-                self.column += usize::from(has_a_column(character));
-                self.edge += columns;
-            }
+            _ => self.push_character(character, terminal, marked),
         }
+    }
+
+    fn push_character(&mut self, character: char, terminal: BarTerminal, marked: &mut String) {
+        let columns = character.width().unwrap_or_default().max(1);
+        if self.edge + columns > terminal.width {
+            marked.push('\n');
+            self.push_bar(terminal, marked);
+        }
+        marked.push(character);
+        self.edge += columns;
+        let has_a_column = has_a_column(character);
+        if has_a_column && !self.may_join {
+            self.column += 1;
+        }
+        self.may_join = !has_a_column;
     }
 
     fn control(&mut self, sequence: &str, terminal: BarTerminal, marked: &mut String) {
@@ -173,7 +181,8 @@ fn is_color(piece: &str) -> bool {
     piece.starts_with('\u{1b}') && piece.ends_with('m')
 }
 
-/// Returns whether a character takes at least one column on every terminal, whatever stands around it.
+/// Returns whether a character takes at least one column on every terminal, and never joins a following one. After
+/// characters that do (a zero-width joiner, signs before numbers, halves of emoji) it may itself take none.
 fn has_a_column(character: char) -> bool {
     matches!(character, ' '..='~' | '\u{a1}'..='\u{ac}' | '\u{ae}'..='\u{24f}' | '\u{2500}'..='\u{25ff}' | '\u{2800}'..='\u{28ff}')
 }

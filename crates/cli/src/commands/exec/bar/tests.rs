@@ -11,26 +11,57 @@ fn rows(text: &[u8]) -> Vec<String> {
     rows_of(text, WIDE)
 }
 
-fn rows_of(text: &[u8], width: BarTerminal) -> Vec<String> {
+fn rows_of(text: &[u8], terminal: BarTerminal) -> Vec<String> {
+    let marked = marked(text, terminal);
+    model(&marked, terminal.width, ModelWidths::Least)
+}
+
+/// A text on standard error as it is written to a terminal.
+fn marked(text: &[u8], terminal: BarTerminal) -> String {
     let abilities = Abilities { colors: true, moves: true };
     let whole = {
         let (mut screen, mut lines) = (Screen::new(abilities), BarredLines::default());
         let shown = screen.pass(text) + &screen.end();
-        lines.mark(&shown, width)
+        lines.mark(&shown, terminal)
     };
     let (mut screen, mut lines) = (Screen::new(abilities), BarredLines::default());
     let mut pieces = String::new();
     for byte in text {
-        pieces.push_str(&lines.mark(&screen.pass(&[*byte]), width));
+        pieces.push_str(&lines.mark(&screen.pass(&[*byte]), terminal));
     }
-    pieces.push_str(&lines.mark(&screen.end(), width));
+    pieces.push_str(&lines.mark(&screen.end(), terminal));
     assert_eq!(pieces, whole, "it does not matter in which pieces it comes");
-    terminal(&whole, width.width)
+    whole
+}
+
+/// How wide a modelled terminal shows characters.
+#[derive(Clone, Copy)]
+enum ModelWidths {
+    /// What is wide on any terminal takes no column at all, and what may join the cell before it does.
+    Least,
+}
+
+impl ModelWidths {
+    fn columns(self, character: char, before: Option<&String>) -> usize {
+        match self {
+            Self::Least => {
+                let is_taken = match before.and_then(|cell| cell.chars().last()) {
+                    // As in tmux.
+                    Some('\u{200d}') => !character.is_ascii(),
+                    // As where cells are clusters of characters.
+                    Some('\u{600}') => true,
+                    _ => false,
+                };
+                let may_be_one = matches!(character, ' '..='~' | 'À'..='ɏ' | '─'..='⣿');
+                usize::from(may_be_one && !is_taken)
+            }
+        }
+    }
 }
 
 /// A terminal, which wraps lines.
-fn terminal(text: &str, width: usize) -> Vec<String> {
-    let (mut rows, mut at) = (vec![Vec::<char>::new()], 0_usize);
+fn model(text: &str, width: usize, widths: ModelWidths) -> Vec<String> {
+    let (mut rows, mut at) = (vec![Vec::<String>::new()], 0_usize);
     let mut rest = text;
     while let Some(character) = rest.chars().next() {
         let length = if character == '\u{1b}' { sequence(rest) } else { character.len_utf8() };
@@ -45,38 +76,48 @@ fn terminal(text: &str, width: usize) -> Vec<String> {
                 at = 0;
             }
             ('\r', _) => at = 0,
-            ('\u{8}', _) => at = at.saturating_sub(1),
+            // Behind the last column the cursor is still on it.
+            ('\u{8}', _) => at = at.min(width - 1).saturating_sub(1),
+            ('\t', _) => at = ((at / 8 + 1) * 8).min(width - 1),
             ('\u{1b}', Some('D')) => at = at.saturating_sub(count),
             ('\u{1b}', Some('C')) => at = at.saturating_add(count).min(width - 1),
             ('\u{1b}', Some('G')) => at = count - 1,
             ('\u{1b}', Some('K')) if number == "2" => row.clear(),
             ('\u{1b}', Some('K')) if number == "1" => {
-                row.iter_mut().take(at + 1).for_each(|it| *it = ' ');
+                row.iter_mut().take(at + 1).for_each(|it| " ".clone_into(it));
             }
             ('\u{1b}', Some('K')) => row.truncate(at),
             ('\u{1b}', _) => {}
             _ => {
-                // What is wide, or joins what is before it, may take no column at all.
-                if !character.is_ascii() && !('─'..='⣿').contains(&character) {
+                let before = at.checked_sub(1);
+                let columns = widths.columns(character, before.and_then(|it| row.get(it)));
+                if columns == 0 {
+                    if let Some(cell) = before.and_then(|it| row.get_mut(it)) {
+                        cell.push(character);
+                    }
                     continue;
                 }
-                if at == width {
+                if at + columns > width {
                     rows.push(Vec::new());
                     at = 0;
                 }
                 let row = rows.last_mut().expect("a row");
-                row.resize(row.len().max(at + 1), ' ');
-                row[at] = character;
-                at += 1;
+                row.resize(row.len().max(at + columns), " ".to_owned());
+                row[at..at + columns].fill(String::new());
+                row[at].push(character);
+                at += columns;
             }
         }
     }
-    rows.into_iter().map(String::from_iter).collect()
+    rows.into_iter().map(|row| row.concat()).collect()
 }
 
 #[test]
 fn nothing_a_program_writes_erases_the_bar() {
-    let attempts: [&[u8]; 17] = [
+    let joined = "é\u{200d}".repeat(8) + &"\u{8}".repeat(8) + "output";
+    let gathered = "e\u{600}".repeat(8) + &"\u{8}".repeat(8) + "output";
+    let apart = format!("{}\r{}output", "é\u{200d}\u{1b}[C".repeat(8), "é\u{1b}[C\u{8}".repeat(8));
+    let attempts: [&[u8]; 20] = [
         b"\x08\x08\x08output",
         b"error\x08\x08\x08\x08\x08\x08\x08\x08\x08output",
         b"error\roops\x08\x08\x08\x08\x08\x08output",
@@ -91,13 +132,16 @@ fn nothing_a_program_writes_erases_the_bar() {
         b"\t\t\x08\x08\x08\x08\x08\x08\x08output",
         "👩‍💻👩‍💻👩‍💻\u{8}\u{8}\u{8}\u{8}\u{8}\u{8}output".as_bytes(),
         "e\u{301}\u{301}\u{301}\u{8}\u{8}\u{8}\u{8}output".as_bytes(),
+        joined.as_bytes(),
+        gathered.as_bytes(),
+        apart.as_bytes(),
         b"error\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7foutput",
         b"\xe2\x94\x08\x08\x08\xc2\x9b2Koutput\xc3\x08\x08\x08\x08",
         b"\x1b[31merror\x1b[\x08\x08\x08\x1b[0m\x1b[5G\x1b[9Doutput",
     ];
     for attempt in attempts {
         for row in rows(attempt) {
-            assert!(row.starts_with('│'), "{row:?} of {:?}", attempt.escape_ascii().to_string());
+            assert!(row.starts_with("│ "), "{row:?} of {:?}", attempt.escape_ascii().to_string());
         }
     }
 }

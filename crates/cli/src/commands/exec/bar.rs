@@ -4,6 +4,10 @@
 //! to the left end at the bar, and whatever goes to the beginning of the line, or erases it, brings the bar
 //! back. A line that is too long for the terminal is broken, since its next row would have no bar. What comes here has
 //! passed [`Screen`](crate::output::Screen): text, colours, and a few steps within the line.
+//!
+//! Terminals do not agree on how wide a character is, and cannot be asked while a program writes. So two numbers are
+//! kept: how far the cursor is from the bar at least, which bounds steps to the left, and from the edge at most, which
+//! breaks lines.
 
 #[cfg(test)]
 mod tests;
@@ -16,8 +20,8 @@ use crate::output::{style, styled};
 const RESET: &str = "\u{1b}[0m";
 /// In front of lines of standard error.
 const BAR: &str = "│ ";
-/// Columns of the bar.
-const BAR_COLUMNS: usize = 2;
+/// Most columns of the bar: terminals that are set up for East Asian text show its line two columns wide.
+const BAR_COLUMNS: usize = 3;
 /// The width of a terminal that does not say how wide it is: as wide as one can be.
 pub(super) const UNKNOWN_WIDTH: usize = u16::MAX as usize;
 /// Columns between the stops of a tab.
@@ -108,7 +112,7 @@ impl BarredLines {
     }
 
     fn push_character(&mut self, character: char, terminal: BarTerminal, marked: &mut String) {
-        let columns = character.width().unwrap_or_default().max(1);
+        let columns = most_columns(character);
         if self.edge + columns > terminal.width {
             marked.push('\n');
             self.push_bar(terminal, marked);
@@ -116,7 +120,8 @@ impl BarredLines {
         marked.push(character);
         self.edge += columns;
         let has_a_column = has_a_column(character);
-        if has_a_column && !self.may_join {
+        // After a character in the last column the cursor may still be on it.
+        if has_a_column && !self.may_join && self.edge < terminal.width {
             self.column += 1;
         }
         self.may_join = !has_a_column;
@@ -185,4 +190,18 @@ fn is_color(piece: &str) -> bool {
 /// characters that do (a zero-width joiner, signs before numbers, halves of emoji) it may itself take none.
 fn has_a_column(character: char) -> bool {
     matches!(character, ' '..='~' | '\u{a1}'..='\u{ac}' | '\u{ae}'..='\u{24f}' | '\u{2500}'..='\u{25ff}' | '\u{2800}'..='\u{28ff}')
+}
+
+/// Returns the columns that a character takes at most, on any terminal.
+///
+/// Tables of terminals differ with their age, and what Unicode calls ambiguous has two columns where East Asian widths
+/// are set. So everything counts as wide but ASCII, letters that are not even ambiguous, and braille patterns, of which
+/// programs make spinners.
+fn most_columns(character: char) -> usize {
+    let is_narrow = match character {
+        ' '..='~' | '\u{2800}'..='\u{28ff}' => true,
+        '\u{c0}'..='\u{24f}' => character.width_cjk() == Some(1),
+        _ => false,
+    };
+    if is_narrow { 1 } else { character.width().unwrap_or_default().max(2) }
 }

@@ -16,6 +16,12 @@ fn rows_of(text: &[u8], terminal: BarTerminal) -> Vec<String> {
     model(&marked, terminal.width, ModelWidths::Least)
 }
 
+/// The same on a terminal that shows characters as wide as any does.
+fn widest_rows_of(text: &[u8], terminal: BarTerminal) -> Vec<String> {
+    let marked = marked(text, terminal);
+    model(&marked, terminal.width, ModelWidths::Most)
+}
+
 /// A text on standard error as it is written to a terminal.
 fn marked(text: &[u8], terminal: BarTerminal) -> String {
     let abilities = Abilities { colors: true, moves: true };
@@ -39,6 +45,8 @@ fn marked(text: &[u8], terminal: BarTerminal) -> String {
 enum ModelWidths {
     /// What is wide on any terminal takes no column at all, and what may join the cell before it does.
     Least,
+    /// What is wide on any terminal takes two columns.
+    Most,
 }
 
 impl ModelWidths {
@@ -55,6 +63,11 @@ impl ModelWidths {
                 let may_be_one = matches!(character, ' '..='~' | 'À'..='ɏ' | '─'..='⣿');
                 usize::from(may_be_one && !is_taken)
             }
+            Self::Most => match character {
+                // As in glibc and tmux.
+                '\u{302e}' | '\u{302f}' | '\u{3164}' | '\u{16ff0}' | '\u{16ff1}' => 2,
+                _ => character.width_cjk().unwrap_or_default(),
+            },
         }
     }
 }
@@ -163,9 +176,30 @@ fn no_row_of_a_long_line_is_without_a_bar() {
         let rows = rows_of(attempt.as_bytes(), narrow);
         assert!(rows.iter().all(|row| row.starts_with('│')), "{rows:?} of {attempt:?}");
     }
-    assert_eq!(rows_of(b"eighteen columns..\nx", narrow), ["│ eighteen columns..", "│ x"]);
+    assert_eq!(rows_of(b"seventeen columns\nx", narrow), ["│ seventeen columns", "│ x"]);
     let tabs = rows_of(b"\t\t\toutput output", narrow);
     assert!(tabs.iter().all(|row| row.starts_with('│')), "{tabs:?}");
+}
+
+#[test]
+fn what_a_terminal_may_show_wider_is_counted_wide() {
+    let narrow = BarTerminal { width: 20, has_colors: false };
+    let wide = "\u{3248}\u{302e}\u{302f}\u{3164}\u{16ff0}\u{16ff1}─░±ßΩя…技👩\u{fffd}xş⠋";
+    for character in wide.chars() {
+        let repeated = String::from(character).repeat(9);
+        for text in [format!("{repeated}output wide"), format!("\t{repeated}\r{repeated}")] {
+            let rows = widest_rows_of(text.as_bytes(), narrow);
+            assert!(rows.iter().all(|row| row.starts_with("│ ")), "{rows:?} of {text:?}");
+        }
+    }
+    assert_eq!(widest_rows_of("technické čtení ⠋".as_bytes(), narrow).len(), 1);
+}
+
+#[test]
+fn a_step_back_from_the_last_column_does_not_reach_the_bar() {
+    let narrow = BarTerminal { width: 20, has_colors: false };
+    let text = format!("seventeen columns{}output", "\u{8}".repeat(17));
+    assert_eq!(widest_rows_of(text.as_bytes(), narrow), ["│ outputeen columns"]);
 }
 
 #[test]

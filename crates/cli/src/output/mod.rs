@@ -4,6 +4,7 @@ mod kind;
 mod markdown;
 mod measured;
 mod plain;
+mod rendition;
 mod screen;
 mod status;
 mod table;

@@ -2,9 +2,10 @@
 //!
 //! Text and colours pass, and so does what a progress bar does to its own line. Whatever else would
 //! drive the terminal is written out instead: titles, the clipboard, other screens, lines further
-//! up, and questions that a terminal answers as if somebody had typed.
+//! up, and questions that a terminal answers as if somebody had typed. Fonts are left out.
 
 use super::plain::{is_unsafe, write_out};
+use super::rendition::passing_rendition;
 
 /// Longest sequence that is waited for.
 const MAX_SEQUENCE: usize = 64;
@@ -107,10 +108,10 @@ impl Screen {
             (2..MAX_SEQUENCE, _) if is_number => self.sequence.push(character),
             (2.., 'm') => {
                 let sequence = std::mem::take(&mut self.sequence);
-                if self.abilities.colors {
-                    self.is_colored = !matches!(&sequence[2..], "" | "0");
-                    shown.push_str(&sequence);
-                    shown.push('m');
+                let passing = passing_rendition(&sequence[2..]).filter(|_| self.abilities.colors);
+                if let Some(parameters) = passing {
+                    self.is_colored = !matches!(&*parameters, "" | "0");
+                    shown.push_str(&format!("\u{1b}[{parameters}m"));
                 }
             }
             (2.., last) if MOVES.contains(&last) => {
@@ -162,6 +163,17 @@ mod tests {
         ] {
             assert_eq!(shown(text, ALL), text);
         }
+    }
+
+    #[test]
+    fn fonts_are_left_out() {
+        assert_eq!(
+            shown("\u{1b}[11ma\u{1b}[1;12;38;5;11mb\u{1b}[m", ALL),
+            "a\u{1b}[1;38;5;11mb\u{1b}[m"
+        );
+        let mut screen = Screen::new(ALL);
+        screen.pass(b"\x1b[31ma\x1b[0;11m");
+        assert!(!screen.is_colored());
     }
 
     #[test]

@@ -213,3 +213,19 @@ fn a_colour_before_a_pause_does_not_take_the_bar_away() {
     code 0
     ");
 }
+
+#[test]
+fn no_font_and_no_wide_character_takes_the_bar_away() {
+    let env = with_skill();
+    let wide = "\u{3248}".repeat(38);
+    let command =
+        format!(r"printf '{wide} output 1\n\033[11moutput 2\n' >&2; printf '\033[1;12mout\n'");
+    let terminal = start(&env, &["--", &command]);
+    let (code, written, shown) = terminal.finish();
+    assert_eq!(code, 0, "{shown}");
+    let lines: Vec<&str> =
+        shown.lines().filter(|line| line.contains("output") || line.contains('\u{3248}')).collect();
+    assert_eq!(lines.len(), 3, "the wide line is broken: {shown}");
+    assert!(lines.iter().all(|line| line.starts_with('│')), "{shown}");
+    assert!(written.contains("\u{1b}[1mout") && !written.contains("[11m"), "{written:?}");
+}

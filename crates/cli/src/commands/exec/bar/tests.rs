@@ -214,6 +214,12 @@ fn a_colour_outside_of_a_line_takes_no_row() {
 }
 
 #[test]
+fn fonts_are_taken_off_before_the_bar() {
+    let marked = marked(b"\x1b[11mlost\n\x1b[1;12;31m\x1b[0;15mall passed\n", WIDE);
+    assert_eq!(marked, "│ lost\n\u{1b}[1;31m\u{1b}[0m│ all passed\n");
+}
+
+#[test]
 fn the_bar_has_colours_of_its_own() {
     let colored = BarTerminal { width: UNKNOWN_WIDTH, has_colors: true };
     let bar = colored.bar();

@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     metier_sandbox::helper();
     let environment = Environment::read();
     let terminal = environment.as_ref().map(Terminal::of).unwrap_or_default();
-    let cli = match read(&environment::words(), terminal) {
+    let cli = match read(&environment::words(), environment.as_ref().ok(), terminal) {
         Ok(cli) => cli,
         Err(code) => return code.into(),
     };
@@ -75,7 +75,11 @@ fn main() -> ExitCode {
 }
 
 /// Reads the command line; else answers it at once, with help or with what is wrong, and gives the exit code.
-fn read(words: &[OsString], terminal: Terminal) -> Result<Cli, u8> {
+fn read(
+    words: &[OsString],
+    environment: Option<&Environment>,
+    terminal: Terminal,
+) -> Result<Cli, u8> {
     let color = args::color_of(words);
     let output = Output::new(color, false, terminal);
     if words.len() <= 1 {
@@ -83,14 +87,18 @@ fn read(words: &[OsString], terminal: Terminal) -> Result<Cli, u8> {
         return Err(failure::OK);
     }
     args::parse(words, output.help_look()).map_err(|error| {
+        if !error.use_stderr() {
+            // Nobody may be looking any more.
+            let _closed = error.print();
+            return failure::OK;
+        }
+        // It quotes words that may be keys.
+        environment.inspect(|environment| masking::begin_for_usage_error(environment));
         match args::mistake(&error, words) {
             Some(failure) => output.failure(&failure),
-            None => {
-                // Nobody may be looking any more.
-                let _closed = error.print();
-            }
+            None => output.insist(error.render().ansi().to_string().trim_end()),
         }
-        if error.use_stderr() { failure::USAGE } else { failure::OK }
+        failure::USAGE
     })
 }
 

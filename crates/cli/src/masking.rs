@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::mcp::named_variable;
-use crate::settings::{Settings, Value};
+use crate::settings::{self, Settings, Value};
 
 /// The redactor of this process. Before the settings are read there is none.
 static REDACTOR: OnceLock<Redactor> = OnceLock::new();
@@ -38,6 +38,15 @@ pub(crate) fn begin(settings: &Settings, environment: &Environment) -> Result<Re
     let values = values(settings, environment).into_iter().map(|(_, value)| value);
     let redactor = Redactor::new(values)?;
     Ok(REDACTOR.get_or_init(|| redactor).clone())
+}
+
+/// Masks the keys also in what is printed about a command line that cannot be read. Where the settings cannot be read
+/// either, those of the environment and of files are masked.
+pub(crate) fn begin_for_usage_error(environment: &Environment) {
+    // Projects only narrow what is allowed, and have no keys.
+    let settings = settings::load(environment, &[]).unwrap_or_default();
+    // With more keys than can be masked, the command line is still what is wrong.
+    let _too_many = begin(&settings, environment);
 }
 
 /// Where the redactor of this process will be.

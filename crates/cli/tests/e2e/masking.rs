@@ -215,6 +215,38 @@ fn exec_shows_no_key_in_a_pipe_at_a_terminal_or_in_an_error() {
 }
 
 #[test]
+fn a_usage_error_shows_no_key() {
+    let leaky = Leaky::new();
+    let assert_unknown = |key: &str, env: &TestEnv| {
+        for words in [
+            vec![key.to_owned()],
+            vec!["exec".into(), "leaky".into(), key.to_owned()],
+            vec!["exec".into(), "leaky".into(), format!("--api-key={key}")],
+            vec!["exec".into(), "leaky".into(), format!("--{key}")],
+            vec!["exec".into(), "leaky".into(), "--timeout".into(), key.to_owned()],
+            vec!["skills".into(), "lint".into(), "--format".into(), key.to_owned()],
+            vec!["doctor".into(), format!("--quiet={key}")],
+        ] {
+            let outcome = env.run(&words);
+            assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{outcome}");
+            assert!(outcome.stderr.starts_with("error: "), "{outcome}");
+            for form in forms(key) {
+                assert!(!has(outcome.stderr.as_bytes(), &form), "{form} is in {outcome}");
+            }
+        }
+    };
+    for key in [KEYS[0], KEYS[1], PROVIDER_KEY] {
+        assert_unknown(key, &leaky.env);
+    }
+    let too_many = leaky.env.run(["exec", "leaky", KEYS[1]]).stderr;
+    assert!(too_many.starts_with("error: `****` is one argument too many\n"), "{too_many}");
+    // With settings that cannot be read, keys of the environment are known.
+    let env = environment().with_variable("OPENAI_API_KEY", KEYS[1]);
+    env.write("home/.metier/config.toml", "[");
+    assert_unknown(KEYS[1], &env);
+}
+
+#[test]
 fn a_run_masks_keys_that_it_did_not_receive() {
     let leaky = Leaky::new();
     leaky.env.skill("project/skills", "other", "Has no key. Use when asked.");

@@ -8,7 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use anstyle::Style;
-use metier_skill::problem::{Problem, Severity};
+use metier_skill::diagnostic::Severity;
+use metier_skill::problem::Problem;
 
 use crate::output::Output;
 

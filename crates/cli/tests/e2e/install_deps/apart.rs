@@ -47,8 +47,8 @@ fn run(env: &TestEnv, skill: &str, command: &str) -> Outcome {
 fn program_of(env: &TestEnv, package: &str) -> PathBuf {
     let mut folders = vec![env.home().join(".metier/tools")];
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
-            let kind = entry.file_type().unwrap();
+        for entry in fs::read_dir(folder).expect("a folder").map(|it| it.expect("an entry")) {
+            let kind = entry.file_type().expect("its type");
             if kind.is_dir() {
                 folders.push(entry.path());
             } else if kind.is_file()

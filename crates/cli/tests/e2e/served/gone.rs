@@ -248,7 +248,7 @@ fn a_server_that_lost_answers_says_so_with_its_exit_code() {
 fn a_full_standard_error_keeps_nobody_waiting() {
     let env = with_skill();
     for number in 0..30 {
-        env.write(&format!("project/skills/broken-{number}/SKILL.md"), "no frontmatter");
+        env.write(format!("project/skills/broken-{number}/SKILL.md"), "no frontmatter");
     }
     let (_unread, mut full) = std::io::pipe().expect("a pipe");
     // A pipe has room for 64 KiB, and nobody reads from this one.
@@ -265,7 +265,7 @@ fn a_full_standard_error_keeps_nobody_waiting() {
 fn not_more_problems_are_named_than_are_read() {
     let env = with_skill();
     for number in 0..30 {
-        env.write(&format!("project/skills/broken-{number}/SKILL.md"), "no frontmatter");
+        env.write(format!("project/skills/broken-{number}/SKILL.md"), "no frontmatter");
     }
     let (mut said, stderr) = std::io::pipe().expect("a pipe");
     let mut piped = Piped::start_with(&env, stderr.into());

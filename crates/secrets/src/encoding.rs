@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::automaton::{FormAutomaton, ROOT};
 use crate::forms::{is_skipped, unit_bytes};
+use crate::terminal::{TerminalState, TerminalStep};
 
 /// Most skipped bytes and escapes between two bytes of a form, beside those that the value itself has: a line break
 /// and the indentation of the next line, or the colours around a character. What is held back of a stream depends on it.
@@ -63,11 +64,18 @@ impl Encoding {
                 byte == b'\\'
             }
             Self::MixedHexadecimal => matches!(byte, b'A'..=b'F'),
-            Self::Terminal => byte == 0x1b,
+            Self::Terminal => TerminalState::is_introducer(byte),
         }
     }
 
-    fn decode(self, escape: &[u8]) -> Decoded {
+    /// Whether a byte stands for itself where a form has begun that it continues, although it may begin an escape.
+    fn prefers_literal(self, byte: u8) -> bool {
+        // Bytes in the middle of characters of UTF-8 are control characters of eight bits elsewhere.
+        self == Self::Terminal && matches!(byte, 0x80..=0x9f)
+    }
+
+    /// Returns the meaning of an escape as far as it goes. Of a sequence of a terminal only the last byte is new.
+    fn decode(self, escape: &[u8], sequence: &mut TerminalState) -> Decoded {
         match self {
             Self::Plain => Decoded::Literal,
             Self::Percent => percent(escape),
@@ -83,7 +91,7 @@ impl Encoding {
             Self::JsonInJson => nested_json(escape, 4),
             Self::JsonInJsonInJson => nested_json(escape, 8),
             Self::MixedHexadecimal => Decoded::Byte(escape[0].to_ascii_lowercase()),
-            Self::Terminal => terminal(escape),
+            Self::Terminal => terminal(escape, sequence),
         }
     }
 }
@@ -99,6 +107,8 @@ enum Decoded {
     Gap,
     /// Nothing, and the last byte begins an escape.
     Again,
+    /// Nothing, and so many bytes at the end do not belong to it.
+    GapBefore(usize),
     /// No escape: each byte stands for itself.
     Literal,
 }
@@ -135,15 +145,20 @@ fn nested_json(escape: &[u8], backslashes: usize) -> Decoded {
     if leading == backslashes { Decoded::Byte(b'\\') } else { json(&escape[leading - 1..]) }
 }
 
-fn terminal(escape: &[u8]) -> Decoded {
-    match escape {
-        [_] | [_, b'[' | b'(' | b']'] => Decoded::Unfinished,
-        [_, b']', .., 0x07] | [_, b']', .., 0x1b, b'\\'] => Decoded::Gap,
-        [_, b']', ..] if escape.len() < MAX_ESCAPE => Decoded::Unfinished,
-        [_, b'(', _] => Decoded::Gap,
-        [_, b'[', .., 0x40..=0x7e] => Decoded::Gap,
-        [_, b'[', .., 0x20..=0x3f] if escape.len() < MAX_ESCAPE => Decoded::Unfinished,
-        _ => Decoded::Literal,
+/// Decodes a sequence of a terminal, of which all bytes but the last have been read.
+fn terminal(escape: &[u8], sequence: &mut TerminalState) -> Decoded {
+    let [.., last] = escape else { return Decoded::Literal };
+    match sequence.step(*last) {
+        TerminalStep::Inside(state) | TerminalStep::Effect(state) => {
+            *sequence = state;
+            if escape.len() < MAX_ESCAPE { Decoded::Unfinished } else { Decoded::Literal }
+        }
+        TerminalStep::Last => Decoded::Gap,
+        TerminalStep::Outside => Decoded::Literal,
+        TerminalStep::Again(_) if *sequence == TerminalState::Lead => Decoded::Literal,
+        TerminalStep::Again(TerminalState::Ground) => Decoded::GapBefore(1),
+        // The escape that cut a string off begins the next sequence.
+        TerminalStep::Again(_) => Decoded::GapBefore(2),
     }
 }
 
@@ -166,6 +181,8 @@ pub(crate) struct Reading {
     gap: usize,
     escape: [u8; MAX_ESCAPE],
     escaped: usize,
+    /// The state of a terminal after these bytes.
+    sequence: TerminalState,
 }
 
 /// What a reading needs to take a byte.
@@ -179,8 +196,15 @@ pub(crate) struct Search<'a> {
 
 impl Reading {
     pub(crate) fn new() -> Self {
-        let (starts, escape) = (VecDeque::new(), [0; MAX_ESCAPE]);
-        Self { encoding: Encoding::Plain, state: ROOT, starts, gap: 0, escape, escaped: 0 }
+        Self {
+            encoding: Encoding::Plain,
+            state: ROOT,
+            starts: VecDeque::new(),
+            gap: 0,
+            escape: [0; MAX_ESCAPE],
+            escaped: 0,
+            sequence: TerminalState::Ground,
+        }
     }
 
     /// Returns the same reading, from here on with the escapes of an encoding.
@@ -209,19 +233,26 @@ impl Reading {
 
     /// Takes the byte at a place of the stream.
     pub(crate) fn take(&mut self, byte: u8, at: u64, search: &mut Search<'_>) {
-        if self.escaped == 0 && !self.encoding.is_special(byte) {
-            return self.put(byte, at..at + 1, search);
+        if self.escaped == 0 {
+            if !self.begins_escape(byte, search) {
+                return self.put(byte, at..at + 1, search);
+            }
+            self.sequence = TerminalState::Ground;
         }
         self.escape[self.escaped] = byte;
         self.escaped += 1;
         let range = at + 1 - self.escaped as u64..at + 1;
-        match self.encoding.decode(&self.escape[..self.escaped]) {
+        match self.encoding.decode(&self.escape[..self.escaped], &mut self.sequence) {
             Decoded::Unfinished => return,
             Decoded::Literal => return self.spell_out(at + 1, search),
             Decoded::Again => {
                 self.skip(search);
                 self.escaped = 1;
                 return;
+            }
+            Decoded::GapBefore(bytes) => {
+                self.skip(search);
+                return self.take_last(bytes, at + 1, search);
             }
             Decoded::Gap => self.skip(search),
             Decoded::Byte(byte) => self.put(byte, range, search),
@@ -230,6 +261,14 @@ impl Reading {
             }
         }
         self.escaped = 0;
+    }
+
+    fn begins_escape(&self, byte: u8, search: &Search<'_>) -> bool {
+        let is_literal = || {
+            let next = search.automaton.next(self.state, byte);
+            self.encoding.prefers_literal(byte) && search.automaton.depth(next) > 1
+        };
+        self.encoding.is_special(byte) && !is_literal()
     }
 
     /// Takes the stream's end: an escape that has begun will not go on.
@@ -241,10 +280,15 @@ impl Reading {
 
     /// Takes the first byte of what was no escape as itself, and then the others.
     fn spell_out(&mut self, end: u64, search: &mut Search<'_>) {
+        let first = end - self.escaped as u64;
+        self.put(self.escape[0], first..first + 1, search);
+        self.take_last(self.escaped - 1, end, search);
+    }
+
+    /// Forgets the escape that has begun, and takes so many of its last bytes again.
+    fn take_last(&mut self, count: usize, end: u64, search: &mut Search<'_>) {
         let (bytes, length) = (self.escape, std::mem::take(&mut self.escaped));
-        let first = end - length as u64;
-        self.put(bytes[0], first..first + 1, search);
-        for (at, byte) in (first + 1..).zip(&bytes[1..length]) {
+        for (at, byte) in (end - count as u64..).zip(&bytes[length - count..length]) {
             self.take(*byte, at, search);
         }
     }

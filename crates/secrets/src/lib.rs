@@ -5,6 +5,8 @@
 //! hexadecimal digits of either case, and with line breaks, blanks or sequences of a terminal in between. A [`RedactionStream`] does the
 //! same with bytes that arrive in pieces, wherever they were cut.
 //!
+//! Which bytes are a sequence of a terminal is decided by [`TerminalState`], also for others who read what programs write.
+//!
 //! The crate does no I/O and does not know where keys come from. A value that a program changed in another way
 //! (encrypted, reversed, written in pieces with other text between them) is not recognised.
 //!
@@ -29,6 +31,7 @@ mod forms;
 mod reader;
 mod redactor;
 mod stream;
+mod terminal;
 
 #[cfg(test)]
 mod tests;
@@ -39,3 +42,4 @@ pub use redactor::{
     RedactorError,
 };
 pub use stream::RedactionStream;
+pub use terminal::{ControlString, StringByte, TerminalState, TerminalStep};

@@ -113,6 +113,82 @@ fn long_sequences_of_a_terminal_do_not_hide_a_value() {
     assert_masked(&redactor, &text, &format!("****{colours}"));
 }
 
+/// Every kind of sequence in ECMA-48 and ECMA-35, of seven bits, of eight bits, and with control characters in UTF-8.
+fn terminal_sequences() -> Vec<Vec<u8>> {
+    let mut sequences: Vec<Vec<u8>> = Vec::new();
+    let is_longer = |byte| matches!(byte, b'P' | b'X' | b'[' | b']' | b'^' | b'_');
+    // Fp, Fe and Fs: one byte after the escape; Fe also as one control character beyond ASCII.
+    for last in (b'0'..=b'~').filter(|byte| !is_longer(*byte)) {
+        sequences.push(vec![0x1b, last]);
+        if matches!(last, b'@'..=b'_') {
+            sequences.extend([vec![last + 0x40], vec![0xc2, last + 0x40]]);
+        }
+    }
+    // nF: one or more bytes in between.
+    for between in b' '..=b'/' {
+        for last in b'0'..=b'~' {
+            sequences.push(vec![0x1b, between, last]);
+        }
+    }
+    sequences.extend([b"\x1b$(B".to_vec(), b"\x1b!-/~".to_vec()]);
+    let introducers = |byte: u8| [vec![0x1b, byte], vec![byte + 0x40], vec![0xc2, byte + 0x40]];
+    let joined = |first: &[u8], rest: &[u8]| [first, rest].concat();
+    for introducer in introducers(b'[') {
+        for last in b'@'..=b'~' {
+            for parameters in
+                [&b""[..], b"1", b"38;2;1;2;3", b"?25", b">4;1", b"3 ", b"!", b"61\"$"]
+            {
+                sequences.push([&introducer, parameters, &[last]].concat());
+            }
+        }
+        // With control characters in it, and cancelled.
+        for rest in [&b"3\r1m"[..], b"\n\x08\x7fm", b"3\x18", b"3;\x1a"] {
+            sequences.push(joined(&introducer, rest));
+        }
+    }
+    for introducer in [b'P', b'X', b']', b'^', b'_'].into_iter().flat_map(introducers) {
+        for rest in [&b"\x1b\\"[..], b"\x9c", b"\xc2\x9c", b"\x07", b"\x18", b"\x1a"] {
+            sequences.push(joined(&introducer, rest));
+            // In the last two characters is the byte that ends a string of eight bits.
+            let text = "2;t[\u{ff}\u{271c}\u{1f41c}";
+            sequences.push([&introducer, text.as_bytes(), rest].concat());
+        }
+    }
+    sequences
+}
+
+/// What is a sequence cut off by another.
+fn cut_sequences() -> Vec<Vec<u8>> {
+    let beginnings: [&[u8]; 7] =
+        [b"\x1b", b"\x1b(", b"\x1b[3;", b"\x9b3;", b"\x1b]0;t", b"\x1bPq", b"\x9d0;t"];
+    let ends: [&[u8]; 5] = [b"\x1b7", b"\x1b[0m", b"\x1b%G", b"\x1b]t\x07", b"\x1b_t\x1b\\"];
+    beginnings.iter().flat_map(|it| ends.iter().map(|end| [*it, *end].concat())).collect()
+}
+
+#[test]
+fn every_sequence_of_a_terminal_is_a_gap() {
+    let redactor = redactor(&["key-of-demo", "schlüssel—ein©x"]);
+    for sequence in terminal_sequences().into_iter().chain(cut_sequences()) {
+        for key in ["key-of-demo", "schlüssel—ein©x", "6b65792d6f662d64656d6f"] {
+            let characters: Vec<&[u8]> = key.split_inclusive(|_| true).map(str::as_bytes).collect();
+            let text = [b"a ", &characters.join(&sequence[..])[..], b" b"].concat();
+            let masked = redactor.redact_bytes(&text);
+            let shown = || format!("{:?} in {}", sequence.escape_ascii().to_string(), key);
+            assert_eq!(masked.escape_ascii().to_string(), "a **** b", "{}", shown());
+        }
+        let text = [b"a key", &sequence[..], b"-of-demo b"].concat();
+        assert_eq!(in_pieces(&redactor, &text, &[1]), b"a **** b");
+    }
+}
+
+#[test]
+fn a_sequence_of_more_than_64_bytes_is_no_gap() {
+    let redactor = redactor(&["key-of-demo"]);
+    let text = |title: usize| format!("key-of\x1b]{}\x07-demo", "t".repeat(title));
+    assert_masked(&redactor, &text(61), "****");
+    assert_masked(&redactor, &text(62), &text(62));
+}
+
 #[test]
 fn hexadecimal_digits_of_either_case_are_masked_also_in_one_text() {
     let redactor = redactor(&["key-of-demo"]);

@@ -5,6 +5,8 @@
 
 use std::ops::ControlFlow;
 
+use metier_secrets::{TerminalState, TerminalStep};
+
 /// Longest sequence of parameters that is looked at, in bytes.
 const MAX_PARAMETERS: usize = 32;
 /// Longest string (a title, a picture) that is taken out as one, in bytes.
@@ -30,37 +32,19 @@ pub(super) enum Piece<'a> {
 /// Reads one stream.
 #[derive(Debug, Default)]
 pub(super) struct Plain {
-    state: State,
+    state: TerminalState,
     /// The beginning of a character whose end has not come.
     partial: Vec<u8>,
     parameters: Vec<u8>,
     length: usize,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
-    #[default]
-    Text,
-    /// After an escape.
-    Escape,
-    /// After an escape and a sign that something follows.
-    Designation,
-    /// In a control sequence.
-    Control,
-    /// In a string that only text may be in.
-    Title,
-    /// In a string that anything may be in.
-    Data,
-    /// In a string, after an escape.
-    StringEscape,
-}
-
 impl Plain {
     /// Reads some bytes.
     pub(super) fn read(&mut self, mut bytes: &[u8], take: &mut dyn FnMut(Piece<'_>)) {
         while let Some((&first, rest)) = bytes.split_first() {
-            if self.state == State::Text && !is_control(first) {
-                let end = bytes.iter().position(|byte| is_control(*byte)).unwrap_or(bytes.len());
+            if self.state == TerminalState::Ground && !is_special(first) {
+                let end = bytes.iter().position(|byte| is_special(*byte)).unwrap_or(bytes.len());
                 self.text(&bytes[..end], take);
                 bytes = &bytes[end..];
             } else if self.step(first, take).is_continue() {
@@ -71,8 +55,9 @@ impl Plain {
 
     /// The stream is over; what has begun will not go on.
     pub(super) fn end(&mut self, take: &mut dyn FnMut(Piece<'_>)) {
+        self.give_up_lead(take);
         self.give_up_partial(take);
-        self.state = State::Text;
+        self.state = TerminalState::Ground;
     }
 
     fn text(&mut self, bytes: &[u8], take: &mut dyn FnMut(Piece<'_>)) {
@@ -91,67 +76,64 @@ impl Plain {
         }
     }
 
+    /// Gives the first byte of a character to the text if the character turned out not to be a control character.
+    fn give_up_lead(&mut self, take: &mut dyn FnMut(Piece<'_>)) {
+        if self.state == TerminalState::Lead {
+            self.text(&[0xc2], take);
+        }
+    }
+
     /// Takes a byte that is not text. One that does not belong to a sequence ends it and is looked
     /// at again.
     fn step(&mut self, byte: u8, take: &mut dyn FnMut(Piece<'_>)) -> ControlFlow<()> {
-        self.state = match (self.state, byte) {
-            (State::Text, _) => {
-                self.give_up_partial(take);
-                if byte == 0x1b { State::Escape } else { plain_control(byte, take) }
-            }
-            // Cancelled.
-            (_, 0x18 | 0x1a) => State::Text,
-            (State::Data | State::Title, 0x1b) => State::StringEscape,
-            (State::Data | State::Title, 0x07) => State::Text,
-            (State::Title, ..0x20) => return self.again(),
-            (string @ (State::Data | State::Title), _) => self.lengthen(string),
-            (State::StringEscape, b'\\') => State::Text,
-            (_, 0x1b) => State::Escape,
-            (State::Escape | State::StringEscape, _) => return self.after_escape(byte),
-            // Control characters do their work inside of a sequence, too.
-            (state @ (State::Control | State::Designation), ..0x20) => {
+        let before = self.state;
+        self.state = match before.step(byte) {
+            TerminalStep::Inside(state) => self.inside(state, byte, take),
+            TerminalStep::Effect(state) => {
                 plain_control(byte, take);
                 state
             }
-            (State::Designation, 0x20..=0x2f) => State::Designation,
-            (State::Designation, 0x30..=0x7e) => State::Text,
-            (State::Control, 0x20..=0x3f) => {
-                if self.parameters.len() < MAX_PARAMETERS {
-                    self.parameters.push(byte);
+            TerminalStep::Last => {
+                if before == TerminalState::Control {
+                    self.control(byte, take);
                 }
-                State::Control
+                TerminalState::Ground
             }
-            (State::Control, 0x40..=0x7e) => {
-                self.control(byte, take);
-                State::Text
+            TerminalStep::Again(state) => {
+                self.give_up_lead(take);
+                self.state = state;
+                self.length = 0;
+                return ControlFlow::Break(());
             }
-            _ => return self.again(),
+            TerminalStep::Outside => {
+                self.give_up_partial(take);
+                plain_control(byte, take);
+                TerminalState::Ground
+            }
         };
         ControlFlow::Continue(())
     }
 
-    fn again(&mut self) -> ControlFlow<()> {
-        self.state = State::Text;
-        ControlFlow::Break(())
-    }
-
-    fn lengthen(&mut self, string: State) -> State {
+    /// Takes a byte of a sequence that goes on, and returns the state after it.
+    fn inside(
+        &mut self,
+        state: TerminalState,
+        byte: u8,
+        take: &mut dyn FnMut(Piece<'_>),
+    ) -> TerminalState {
+        match self.state {
+            TerminalState::Ground => {
+                self.give_up_partial(take);
+                self.length = 0;
+                self.parameters.clear();
+            }
+            TerminalState::Control if self.parameters.len() < MAX_PARAMETERS => {
+                self.parameters.push(byte);
+            }
+            _ => {}
+        }
         self.length += 1;
-        if self.length > MAX_STRING { State::Text } else { string }
-    }
-
-    fn after_escape(&mut self, byte: u8) -> ControlFlow<()> {
-        self.length = 0;
-        self.parameters.clear();
-        self.state = match byte {
-            b'[' => State::Control,
-            b']' => State::Title,
-            b'P' | b'X' | b'^' | b'_' => State::Data,
-            0x20..=0x2f => State::Designation,
-            0x30..=0x7e => State::Text,
-            _ => return self.again(),
-        };
-        ControlFlow::Continue(())
+        if self.length > MAX_STRING { TerminalState::Ground } else { state }
     }
 
     /// The end of a control sequence. Few matter to lines.
@@ -166,19 +148,19 @@ impl Plain {
     }
 }
 
-fn is_control(byte: u8) -> bool {
-    (byte < 0x20 && byte != b'\t') || byte == 0x7f
+/// Whether a byte is a control character other than a tab, or may be the first of one.
+fn is_special(byte: u8) -> bool {
+    (byte < 0x20 && byte != b'\t') || matches!(byte, 0x7f | 0xc2)
 }
 
 /// A control character outside of sequences; most mean nothing to text.
-fn plain_control(byte: u8, take: &mut dyn FnMut(Piece<'_>)) -> State {
+fn plain_control(byte: u8, take: &mut dyn FnMut(Piece<'_>)) {
     match byte {
         b'\n' => take(Piece::Newline),
         b'\r' => take(Piece::Return),
         0x08 => take(Piece::Back),
         _ => {}
     }
-    State::Text
 }
 
 /// Gives the text and returns the beginning of a character at the end.
@@ -187,21 +169,22 @@ fn decode(bytes: &[u8], take: &mut dyn FnMut(Piece<'_>)) -> Vec<u8> {
     loop {
         let error = match std::str::from_utf8(rest) {
             Ok(text) => {
-                printable(text, take);
+                give(text, take);
                 return Vec::new();
             }
             Err(error) => error,
         };
         let (valid, after) = rest.split_at(error.valid_up_to());
-        printable(std::str::from_utf8(valid).unwrap_or_default(), take);
+        give(std::str::from_utf8(valid).unwrap_or_default(), take);
         let Some(length) = error.error_len() else { return after.to_vec() };
         take(Piece::Text("\u{fffd}"));
         rest = &after[length..];
     }
 }
 
-/// Gives a text without the control characters beyond ASCII.
-fn printable(text: &str, take: &mut dyn FnMut(Piece<'_>)) {
-    let parts = text.split(|character| ('\u{80}'..='\u{9f}').contains(&character));
-    parts.filter(|part| !part.is_empty()).for_each(|part| take(Piece::Text(part)));
+/// Gives a text; control characters are not in it.
+fn give(text: &str, take: &mut dyn FnMut(Piece<'_>)) {
+    if !text.is_empty() {
+        take(Piece::Text(text));
+    }
 }

@@ -29,6 +29,7 @@ mod automaton;
 mod encoding;
 mod forms;
 mod reader;
+mod reading;
 mod redactor;
 mod stream;
 mod terminal;

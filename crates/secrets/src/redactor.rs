@@ -10,9 +10,10 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::automaton::FormAutomaton;
-use crate::encoding::{Encoding, MAX_GAP, Search};
+use crate::encoding::Encoding;
 use crate::forms::{forms, is_skipped};
 use crate::reader::RedactedReader;
+use crate::reading::{MAX_GAP, Search};
 use crate::stream::RedactionStream;
 
 /// Shortest value that is masked, in bytes other than white space. Shorter ones are placeholders and everyday words:

@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use crate::encoding::{ESCAPED, Encoding, Reading};
+use crate::encoding::{ESCAPED, Encoding};
+use crate::reading::Reading;
 use crate::redactor::{REPLACEMENT, RedactionTables, Redactor};
 
 /// A stream in which values are masked.

@@ -1,0 +1,159 @@
+//! One reading of a stream: its bytes with the escapes of one encoding decoded, and where forms are in it.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use crate::automaton::{FormAutomaton, ROOT};
+use crate::encoding::{Decoded, Encoding, MAX_ESCAPE};
+use crate::forms::{is_skipped, unit_bytes};
+use crate::terminal::TerminalState;
+
+/// Most skipped bytes and escapes between two bytes of a form, beside those that the value itself has: a line break
+/// and the indentation of the next line, or the colours around a character. What is held back of a stream depends on it.
+pub(crate) const MAX_GAP: usize = 16;
+
+/// One reading of a stream.
+#[derive(Clone, Debug)]
+pub(crate) struct Reading {
+    encoding: Encoding,
+    state: u32,
+    /// Where the bytes are in the stream that may be the beginning of a form.
+    starts: VecDeque<u64>,
+    gap: usize,
+    escape: [u8; MAX_ESCAPE],
+    escaped: usize,
+    /// The state of a terminal after these bytes.
+    sequence: TerminalState,
+}
+
+/// What a reading needs to take a byte.
+pub(crate) struct Search<'a> {
+    pub(crate) automaton: &'a FormAutomaton,
+    /// Most bytes that are skipped between two bytes of a form.
+    pub(crate) max_gap: usize,
+    /// Where forms were found.
+    pub(crate) found: &'a mut Vec<Range<u64>>,
+}
+
+impl Reading {
+    pub(crate) fn new() -> Self {
+        Self {
+            encoding: Encoding::Plain,
+            state: ROOT,
+            starts: VecDeque::new(),
+            gap: 0,
+            escape: [0; MAX_ESCAPE],
+            escaped: 0,
+            sequence: TerminalState::Ground,
+        }
+    }
+
+    /// Returns the same reading, from here on with the escapes of an encoding.
+    pub(crate) fn with(&self, encoding: Encoding) -> Self {
+        Self { encoding, ..self.clone() }
+    }
+
+    /// Whether nothing has begun that could become a form.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.state == ROOT && self.escaped == 0
+    }
+
+    /// Whether both readings find the same from here on, as far as there are no further escapes.
+    pub(crate) fn agrees_with(&self, other: &Self) -> bool {
+        self.escaped == 0
+            && self.state == other.state
+            && self.gap == other.gap
+            && self.starts == other.starts
+    }
+
+    /// The first byte that may belong to a form that has not ended, in a stream of which so many bytes were read.
+    pub(crate) fn undecided(&self, read: u64) -> Option<u64> {
+        let escape = (self.escaped > 0).then(|| read - self.escaped as u64);
+        self.starts.front().copied().or(escape)
+    }
+
+    /// Takes the byte at a place of the stream.
+    pub(crate) fn take(&mut self, byte: u8, at: u64, search: &mut Search<'_>) {
+        if self.escaped == 0 {
+            if !self.begins_escape(byte, search) {
+                return self.put(byte, at..at + 1, search);
+            }
+            self.sequence = TerminalState::Ground;
+        }
+        self.escape[self.escaped] = byte;
+        self.escaped += 1;
+        let range = at + 1 - self.escaped as u64..at + 1;
+        match self.encoding.decode(&self.escape[..self.escaped], &mut self.sequence) {
+            Decoded::Unfinished => return,
+            Decoded::Literal => return self.spell_out(at + 1, search),
+            Decoded::Again => {
+                self.skip(search);
+                self.escaped = 1;
+                return;
+            }
+            Decoded::GapBefore(bytes) => {
+                self.skip(search);
+                return self.take_last(bytes, at + 1, search);
+            }
+            Decoded::Gap => self.skip(search),
+            Decoded::Byte(byte) => self.put(byte, range, search),
+            Decoded::Unit(unit) => {
+                unit_bytes(unit).for_each(|byte| self.put(byte, range.clone(), search));
+            }
+        }
+        self.escaped = 0;
+    }
+
+    fn begins_escape(&self, byte: u8, search: &Search<'_>) -> bool {
+        let is_literal = || {
+            let next = search.automaton.next(self.state, byte);
+            self.encoding.prefers_literal(byte) && search.automaton.depth(next) > 1
+        };
+        self.encoding.is_special(byte) && !is_literal()
+    }
+
+    /// Takes the stream's end: an escape that has begun will not go on.
+    pub(crate) fn end(&mut self, read: u64, search: &mut Search<'_>) {
+        while self.escaped > 0 {
+            self.spell_out(read, search);
+        }
+    }
+
+    /// Takes the first byte of what was no escape as itself, and then the others.
+    fn spell_out(&mut self, end: u64, search: &mut Search<'_>) {
+        let first = end - self.escaped as u64;
+        self.put(self.escape[0], first..first + 1, search);
+        self.take_last(self.escaped - 1, end, search);
+    }
+
+    /// Forgets the escape that has begun, and takes so many of its last bytes again.
+    fn take_last(&mut self, count: usize, end: u64, search: &mut Search<'_>) {
+        let (bytes, length) = (self.escape, std::mem::take(&mut self.escaped));
+        for (at, byte) in (end - count as u64..).zip(&bytes[length - count..length]) {
+            self.take(*byte, at, search);
+        }
+    }
+
+    fn skip(&mut self, search: &Search<'_>) {
+        self.gap += 1;
+        if self.gap > search.max_gap {
+            self.state = ROOT;
+            self.starts.clear();
+        }
+    }
+
+    fn put(&mut self, byte: u8, range: Range<u64>, search: &mut Search<'_>) {
+        if is_skipped(byte) {
+            return self.skip(search);
+        }
+        self.gap = 0;
+        self.state = search.automaton.next(self.state, byte);
+        self.starts.push_back(range.start);
+        let excess = self.starts.len() - search.automaton.depth(self.state);
+        self.starts.drain(..excess);
+        let matched = search.automaton.matched(self.state);
+        if matched > 0 {
+            search.found.push(self.starts[self.starts.len() - matched]..range.end);
+        }
+    }
+}

@@ -115,6 +115,14 @@ impl FormAutomaton {
         self.first[usize::from(byte)]
     }
 
+    /// Whether what may have begun in one state may have begun in another as well.
+    pub(crate) fn includes(&self, mut state: u32, other: u32) -> bool {
+        while self.depth(state) > self.depth(other) {
+            state = self.suffix[state as usize];
+        }
+        state == other
+    }
+
     /// How many of the last bytes may be the beginning of a form.
     pub(crate) fn depth(&self, state: u32) -> usize {
         self.depth[state as usize] as usize

@@ -7,7 +7,7 @@ use crate::terminal::{TerminalState, TerminalStep};
 pub(crate) const MAX_ESCAPE: usize = 64;
 
 /// How many encodings have escapes.
-pub(crate) const ESCAPED: usize = 8;
+const ESCAPED: usize = 8;
 
 /// How a program may have written a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

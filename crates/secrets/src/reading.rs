@@ -58,12 +58,27 @@ impl Reading {
         self.state == ROOT && self.escaped == 0
     }
 
-    /// Whether both readings find the same from here on, as far as there are no further escapes.
-    pub(crate) fn agrees_with(&self, other: &Self) -> bool {
-        self.escaped == 0
-            && self.state == other.state
-            && self.gap == other.gap
-            && self.starts == other.starts
+    /// The encoding whose escapes are decoded.
+    pub(crate) fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// Whether an escape has begun in which this encoding can make a difference: sequences of a terminal only
+    /// separate the bytes of a form that has begun.
+    pub(crate) fn needs(&self, encoding: Encoding) -> bool {
+        encoding != Encoding::Terminal || self.state != ROOT
+    }
+
+    /// Whether this reading finds all that another finds from here on, if both decode the same escapes.
+    pub(crate) fn covers(&self, other: &Self, automaton: &FormAutomaton) -> bool {
+        self.escaped == other.escaped
+            && automaton.includes(self.state, other.state)
+            && (other.state == ROOT || (self.gap <= other.gap && self.starts_before(other)))
+    }
+
+    /// Whether what has begun in another reading began there or before in this one.
+    fn starts_before(&self, other: &Self) -> bool {
+        self.starts.iter().rev().zip(other.starts.iter().rev()).all(|(own, other)| own <= other)
     }
 
     /// The first byte that may belong to a form that has not ended, in a stream of which so many bytes were read.

@@ -13,7 +13,7 @@ use crate::automaton::FormAutomaton;
 use crate::encoding::Encoding;
 use crate::forms::{forms, is_skipped};
 use crate::reader::RedactedReader;
-use crate::reading::{MAX_GAP, Search};
+use crate::reading::{MAX_GAP, Reading, Search};
 use crate::stream::RedactionStream;
 
 /// Shortest value that is masked, in bytes other than white space. Shorter ones are placeholders and everyday words:
@@ -188,9 +188,10 @@ impl Redactor {
 impl RedactionTables {
     fn new(forms: &[Vec<u8>], longest_gap: usize) -> Self {
         let automaton = FormAutomaton::new(forms);
-        let mut wakes = Box::new([false; 256]);
+        let (idle, mut wakes) = (Reading::new(), Box::new([false; 256]));
         for byte in 0..=u8::MAX {
-            let is_special = Encoding::ESCAPED.iter().any(|it| it.is_special(byte));
+            let is_special =
+                Encoding::ESCAPED.iter().any(|it| it.is_special(byte) && idle.needs(*it));
             wakes[usize::from(byte)] = is_special || automaton.begins(byte);
         }
         Self { automaton, wakes, max_gap: longest_gap + MAX_GAP }

@@ -7,9 +7,14 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use crate::encoding::{ESCAPED, Encoding};
+use crate::automaton::FormAutomaton;
+use crate::encoding::Encoding;
 use crate::reading::Reading;
 use crate::redactor::{REPLACEMENT, RedactionTables, Redactor};
+
+/// Most readings of one encoding at a time. Escapes of eight backslashes may begin at each of them; more than twice as many
+/// take values that overlap themselves in several ways.
+const MAX_READINGS: usize = 16;
 
 /// A stream in which values are masked.
 ///
@@ -17,8 +22,9 @@ use crate::redactor::{REPLACEMENT, RedactionTables, Redactor};
 pub struct RedactionStream {
     redactor: Redactor,
     plain: Reading,
-    /// Readings that differ from the plain one because of an escape, in the order of [`Encoding::ESCAPED`].
-    others: [Option<Reading>; ESCAPED],
+    /// Readings that differ from the plain one because of an escape. Of one encoding there may be several: what looks like an
+    /// escape before a value may have taken in its first bytes, so each escape is also read as the first one.
+    others: Vec<Reading>,
     /// Bytes that were read and not given, and where the first of them is in the stream.
     held: Vec<u8>,
     given: u64,
@@ -33,7 +39,7 @@ impl RedactionStream {
         Self {
             redactor,
             plain: Reading::new(),
-            others: [const { None }; ESCAPED],
+            others: Vec::new(),
             held: Vec::new(),
             given: 0,
             read: 0,
@@ -70,7 +76,7 @@ impl RedactionStream {
     pub fn finish(&mut self) -> Vec<u8> {
         let Some(tables) = self.redactor.tables.clone() else { return Vec::new() };
         let mut search = tables.search(&mut self.found);
-        for reading in self.others.iter_mut().flatten() {
+        for reading in &mut self.others {
             reading.end(self.read, &mut search);
         }
         let rest = self.give(self.read);
@@ -81,7 +87,7 @@ impl RedactionStream {
     fn search(&mut self, tables: &RedactionTables, bytes: &[u8]) {
         let mut rest = bytes;
         loop {
-            if self.plain.is_idle() && self.others.iter().all(Option::is_none) {
+            if self.plain.is_idle() && self.others.is_empty() {
                 let next = rest.iter().position(|byte| tables.wakes[usize::from(*byte)]);
                 let inert = next.unwrap_or(rest.len());
                 self.read += inert as u64;
@@ -94,28 +100,53 @@ impl RedactionStream {
     }
 
     fn take(&mut self, tables: &RedactionTables, byte: u8) {
-        let mut search = tables.search(&mut self.found);
-        let at = self.read;
-        for (encoding, other) in Encoding::ESCAPED.into_iter().zip(&mut self.others) {
-            if other.is_none() && encoding.is_special(byte) {
-                *other = Some(self.plain.with(encoding));
-            }
-            if let Some(reading) = other {
-                reading.take(byte, at, &mut search);
-            }
+        for encoding in Encoding::ESCAPED.into_iter().filter(|it| it.is_special(byte)) {
+            self.begin_reading(encoding, &tables.automaton);
         }
-        self.plain.take(byte, at, &mut search);
+        let mut search = tables.search(&mut self.found);
+        for reading in &mut self.others {
+            reading.take(byte, self.read, &mut search);
+        }
+        self.plain.take(byte, self.read, &mut search);
         self.read += 1;
-        for other in &mut self.others {
-            if other.as_ref().is_some_and(|it| it.agrees_with(&self.plain)) {
-                *other = None;
+        self.drop_covered(&tables.automaton);
+    }
+
+    /// Begins to decode the escapes of an encoding, if no reading does that would find the same.
+    fn begin_reading(&mut self, encoding: Encoding, automaton: &FormAutomaton) {
+        let mut same = self.others.iter().filter(|it| it.encoding() == encoding);
+        let is_useful = self.plain.needs(encoding)
+            && same.clone().count() < MAX_READINGS
+            && !same.any(|it| it.covers(&self.plain, automaton));
+        if is_useful {
+            self.others.push(self.plain.with(encoding));
+        }
+    }
+
+    /// Drops readings that find nothing which another does not find. A reading outside of escapes begins again from the
+    /// plain one at the next escape.
+    fn drop_covered(&mut self, automaton: &FormAutomaton) {
+        let mut at = 0;
+        while at < self.others.len() {
+            let reading = &self.others[at];
+            let is_covered = |(other_at, other): (usize, &Reading)| {
+                other_at != at
+                    && other.encoding() == reading.encoding()
+                    && other.covers(reading, automaton)
+            };
+            if self.plain.covers(reading, automaton)
+                || self.others.iter().enumerate().any(is_covered)
+            {
+                self.others.remove(at);
+            } else {
+                at += 1;
             }
         }
     }
 
     /// The first byte that may belong to a value which has not ended.
     fn undecided(&self) -> Option<u64> {
-        let readings = std::iter::once(&self.plain).chain(self.others.iter().flatten());
+        let readings = std::iter::once(&self.plain).chain(&self.others);
         readings.filter_map(|reading| reading.undecided(self.read)).min()
     }
 

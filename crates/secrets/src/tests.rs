@@ -106,6 +106,22 @@ fn backslashes_of_a_value_do_not_hide_it_in_nested_json() {
 }
 
 #[test]
+fn an_escape_before_a_value_does_not_take_in_its_beginning() {
+    for (key, text, expected) in [
+        ("ab12\"cd\"34ef", "100%ab12%22cd%2234ef", "100%****"),
+        ("tok\"en/12345", r#"\tok\"en\/12345"#, r"\****"),
+        ("u00e9\"u00e9\"", r#"\u00e9\"u00e9\""#, r"\****"),
+        ("key-of-demo", "\x1b[k\x1b[1me\x1b[my-of-demo", "\x1b[****"),
+        ("key-of-demo", "\x1b]k\x1b[1me\x1b[my-of-demo", "\x1b]****"),
+        // A form seems to have begun before.
+        ("ab12\"cd\"34ef", "ab%ab12%22cd%2234ef", "ab%****"),
+        (r"corp\smith-99", r"\\\\\corp\\smith-99", r"\\\\\****"),
+    ] {
+        assert_masked(&redactor(&[key]), text, expected);
+    }
+}
+
+#[test]
 fn long_sequences_of_a_terminal_do_not_hide_a_value() {
     let redactor = redactor(&["key-of-demo"]);
     let colours = "\x1b[1;3;4;38;2;255;255;255;48;2;100;100;100;58;2;100;100;100m";
@@ -299,7 +315,46 @@ fn written(value: &str, way: u8) -> String {
     }
 }
 
+/// Writes a value as one program does: in one encoding, in which the signs of its escapes are always escaped.
+fn encoded(value: &str, way: u8) -> String {
+    let percent = |it: char| match it {
+        'a'..='z' | 'A'..='Z' | '0'..='9' => it.to_string(),
+        _ => it.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect(),
+    };
+    let json = |value: &str| {
+        let quoted = json!(value).to_string();
+        quoted[1..quoted.len() - 1].replace('/', "\\/")
+    };
+    match way {
+        0 => value.chars().map(percent).collect(),
+        1 => json(value),
+        2 => json(&json(value)),
+        3 => json(&json(&json(value))),
+        4 => value.chars().map(|it| format!("{it}\x1b[1m")).collect(),
+        5 => value.chars().map(|it| format!("{it}\x1b]t\x07\r\n")).collect(),
+        way => written(value, way - 6),
+    }
+}
+
 proptest! {
+    #[test]
+    fn what_precedes_a_value_does_not_hide_it(
+        value in "[a-fA-F0-9\"/%\\\\u\u{e9}\u{2014}]{8,12}",
+        before in "[a-f0-9u%+\\\\\u{1b}\\[\\](\u{9b}\u{e9}]{0,8}",
+        way in 0u8..10,
+    ) {
+        let redactor = redactor(&[&value]);
+        let text = format!("{before}{}", encoded(&value, way));
+        let masked = redactor.redact(&text);
+        let rest = masked.split_once("****").map(|(before, rest)| (before.to_owned(), rest));
+        let is_before = |it: &str| before.starts_with(it);
+        let end = match way { 4 => "\x1b[1m", 5 => "\x1b]t\x07\r\n", _ => "" };
+        prop_assert!(
+            rest.as_ref().is_some_and(|(start, rest)| is_before(start) && rest.trim_end() == end.trim_end()),
+            "{:?} became {:?}", text, masked
+        );
+    }
+
     #[test]
     fn the_result_does_not_depend_on_the_cuts_and_has_no_form_of_a_value(
         values in prop::collection::vec("[a-c+/% \\\\é\u{1f511}]{8,12}", 1..4),

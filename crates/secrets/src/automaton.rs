@@ -17,6 +17,7 @@ pub(crate) struct FormAutomaton {
     depth: Vec<u32>,
     /// The longest form that ends in each state, in bytes; 0 if none does.
     matched: Vec<u32>,
+    has_backslash: bool,
 }
 
 /// The trie while forms are added.
@@ -93,7 +94,13 @@ impl FormAutomaton {
             edges.push(u32::try_from(labels.len()).unwrap_or(u32::MAX));
         }
         let (depth, matched) = (trie.depth, trie.matched);
-        Self { first, edges, labels, targets, suffix, depth, matched }
+        let has_backslash = labels.contains(&b'\\');
+        Self { first, edges, labels, targets, suffix, depth, matched, has_backslash }
+    }
+
+    /// Whether a backslash is in any form.
+    pub(crate) fn has_backslash(&self) -> bool {
+        self.has_backslash
     }
 
     /// Whether a form begins with this byte.

@@ -20,8 +20,8 @@ pub(crate) enum Encoding {
     Form,
     /// With `\n`, `\u002b` and `\x2b`.
     Json,
-    /// The same inside other JSON, where backslashes are escaped again, at any depth. A backslash of the value itself
-    /// is lost in it: how many are one depends on the depth.
+    /// The same inside other JSON, where backslashes are escaped again, at up to ten levels. A backslash of the value
+    /// itself is lost in it: how many are one depends on the depth.
     NestedJson,
     /// JSON in JSON, where four backslashes are one of the value.
     JsonInJson,
@@ -97,7 +97,7 @@ pub(crate) enum Decoded {
     Byte(u8),
     /// Nothing that is part of a value.
     Gap,
-    /// Nothing, and the last byte begins an escape.
+    /// An escaped backslash, of which the second byte begins another escape.
     Again,
     /// Nothing, and so many bytes at the end do not belong to it.
     GapBefore(usize),

@@ -43,7 +43,7 @@ fn hexadecimal(bytes: &[u8], digits: &[u8; 16]) -> Vec<u8> {
     bytes.iter().flat_map(pair).collect()
 }
 
-/// Returns the value with each half of a surrogate pair encoded by itself, as JSON escapes them.
+/// Returns the value with each half of a surrogate pair encoded by itself, as some programs write UTF-8.
 fn surrogates(value: &str) -> Vec<u8> {
     value.encode_utf16().flat_map(unit_bytes).collect()
 }

@@ -24,6 +24,10 @@ pub(crate) struct Reading {
     escaped: usize,
     /// The state of a terminal after these bytes.
     sequence: TerminalState,
+    /// How many escaped backslashes precede these bytes.
+    backslashes: usize,
+    /// The first half of a character beyond U+FFFF, and where it is.
+    half: Option<(u16, u64)>,
 }
 
 /// What a reading needs to take a byte.
@@ -45,6 +49,8 @@ impl Reading {
             escape: [0; MAX_ESCAPE],
             escaped: 0,
             sequence: TerminalState::Ground,
+            backslashes: 0,
+            half: None,
         }
     }
 
@@ -63,17 +69,41 @@ impl Reading {
         self.encoding
     }
 
-    /// Whether an escape has begun in which this encoding can make a difference: sequences of a terminal only
-    /// separate the bytes of a form that has begun.
-    pub(crate) fn needs(&self, encoding: Encoding) -> bool {
-        encoding != Encoding::Terminal || self.state != ROOT
+    /// Whether it makes a difference to decode an escape that begins with a byte.
+    pub(crate) fn needs(&self, encoding: Encoding, byte: u8, automaton: &FormAutomaton) -> bool {
+        let has_begun = self.state != ROOT;
+        encoding.is_special(byte)
+            && match encoding {
+                // These separate the bytes of a form that has begun.
+                Encoding::Terminal => has_begun,
+                Encoding::Form => has_begun || byte != b'+',
+                Encoding::MixedHexadecimal => {
+                    has_begun || automaton.begins(byte.to_ascii_lowercase())
+                }
+                // Nested JSON has the same escapes, and differs in those of a backslash.
+                Encoding::Json | Encoding::JsonInJson | Encoding::JsonInJsonInJson => {
+                    automaton.has_backslash()
+                }
+                Encoding::Plain | Encoding::Percent | Encoding::NestedJson => true,
+            }
+    }
+
+    /// Whether it is outside of escapes or has just begun one: only then another reading may newly cover it.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.escaped < 2
     }
 
     /// Whether this reading finds all that another finds from here on, if both decode the same escapes.
     pub(crate) fn covers(&self, other: &Self, automaton: &FormAutomaton) -> bool {
         self.escaped == other.escaped
+            && self.half == other.half
             && automaton.includes(self.state, other.state)
-            && (other.state == ROOT || (self.gap <= other.gap && self.starts_before(other)))
+            && (other.state == ROOT || (self.gaps_before(other) && self.starts_before(other)))
+    }
+
+    /// Whether as much or more may be skipped in this reading.
+    fn gaps_before(&self, other: &Self) -> bool {
+        self.gap <= other.gap && (self.escaped == 0 || self.backslashes == other.backslashes)
     }
 
     /// Whether what has begun in another reading began there or before in this one.
@@ -83,8 +113,9 @@ impl Reading {
 
     /// The first byte that may belong to a form that has not ended, in a stream of which so many bytes were read.
     pub(crate) fn undecided(&self, read: u64) -> Option<u64> {
+        let half = self.half.map(|(_, at)| at);
         let escape = (self.escaped > 0).then(|| read - self.escaped as u64);
-        self.starts.front().copied().or(escape)
+        self.starts.front().copied().or(half).or(escape)
     }
 
     /// Takes the byte at a place of the stream.
@@ -94,6 +125,7 @@ impl Reading {
                 return self.put(byte, at..at + 1, search);
             }
             self.sequence = TerminalState::Ground;
+            self.backslashes = 0;
         }
         self.escape[self.escaped] = byte;
         self.escaped += 1;
@@ -102,7 +134,11 @@ impl Reading {
             Decoded::Unfinished => return,
             Decoded::Literal => return self.spell_out(at + 1, search),
             Decoded::Again => {
-                self.skip(search);
+                // Many in a row are as much of a gap as one sequence of a terminal.
+                if self.backslashes.is_multiple_of(MAX_ESCAPE) {
+                    self.skip(search);
+                }
+                self.backslashes += 1;
                 self.escaped = 1;
                 return;
             }
@@ -112,9 +148,7 @@ impl Reading {
             }
             Decoded::Gap => self.skip(search),
             Decoded::Byte(byte) => self.put(byte, range, search),
-            Decoded::Unit(unit) => {
-                unit_bytes(unit).for_each(|byte| self.put(byte, range.clone(), search));
-            }
+            Decoded::Unit(unit) => self.put_unit(unit, range, search),
         }
         self.escaped = 0;
     }
@@ -152,8 +186,38 @@ impl Reading {
     fn skip(&mut self, search: &Search<'_>) {
         self.gap += 1;
         if self.gap > search.max_gap {
-            self.state = ROOT;
-            self.starts.clear();
+            self.give_up();
+        }
+    }
+
+    /// Forgets what has begun.
+    fn give_up(&mut self) {
+        self.state = ROOT;
+        self.starts.clear();
+        self.half = None;
+    }
+
+    /// Takes a unit of UTF-16. Both halves of a character are taken together, as the character.
+    fn put_unit(&mut self, unit: u16, range: Range<u64>, search: &mut Search<'_>) {
+        if let (Some((first, start)), 0xdc00..=0xdfff) = (self.half, unit) {
+            self.half = None;
+            for character in char::decode_utf16([first, unit]).flatten() {
+                let bytes = character.encode_utf8(&mut [0; 4]).to_owned();
+                bytes.bytes().for_each(|byte| self.put(byte, start..range.end, search));
+            }
+        } else if let 0xd800..=0xdbff = unit {
+            self.give_up_half();
+            self.gap = 0;
+            self.half = Some((unit, range.start));
+        } else {
+            unit_bytes(unit).for_each(|byte| self.put(byte, range.clone(), search));
+        }
+    }
+
+    /// Forgets what has begun if its last character is a half one: no value has any.
+    fn give_up_half(&mut self) {
+        if self.half.is_some() {
+            self.give_up();
         }
     }
 
@@ -161,6 +225,7 @@ impl Reading {
         if is_skipped(byte) {
             return self.skip(search);
         }
+        self.give_up_half();
         self.gap = 0;
         self.state = search.automaton.next(self.state, byte);
         self.starts.push_back(range.start);

@@ -66,6 +66,8 @@ pub(crate) struct RedactionTables {
     pub(crate) automaton: FormAutomaton,
     /// For each byte, whether a search must look at it while nothing has begun.
     pub(crate) wakes: Box<[bool; 256]>,
+    /// For each byte, whether an escape of an encoding begins with it.
+    pub(crate) escapes: Box<[bool; 256]>,
     max_gap: usize,
 }
 
@@ -188,13 +190,15 @@ impl Redactor {
 impl RedactionTables {
     fn new(forms: &[Vec<u8>], longest_gap: usize) -> Self {
         let automaton = FormAutomaton::new(forms);
-        let (idle, mut wakes) = (Reading::new(), Box::new([false; 256]));
+        let (mut wakes, mut escapes) = (Box::new([false; 256]), Box::new([false; 256]));
+        let idle = Reading::new();
         for byte in 0..=u8::MAX {
-            let is_special =
-                Encoding::ESCAPED.iter().any(|it| it.is_special(byte) && idle.needs(*it));
-            wakes[usize::from(byte)] = is_special || automaton.begins(byte);
+            let mut encodings = Encoding::ESCAPED.into_iter();
+            let is_needed = encodings.any(|it| idle.needs(it, byte, &automaton));
+            wakes[usize::from(byte)] = is_needed || automaton.begins(byte);
+            escapes[usize::from(byte)] = Encoding::ESCAPED.iter().any(|it| it.is_special(byte));
         }
-        Self { automaton, wakes, max_gap: longest_gap + MAX_GAP }
+        Self { automaton, wakes, escapes, max_gap: longest_gap + MAX_GAP }
     }
 
     pub(crate) fn search<'a>(&'a self, found: &'a mut Vec<Range<u64>>) -> Search<'a> {

@@ -100,8 +100,9 @@ impl RedactionStream {
     }
 
     fn take(&mut self, tables: &RedactionTables, byte: u8) {
-        for encoding in Encoding::ESCAPED.into_iter().filter(|it| it.is_special(byte)) {
-            self.begin_reading(encoding, &tables.automaton);
+        if tables.escapes[usize::from(byte)] {
+            let encodings = Encoding::ESCAPED.into_iter();
+            encodings.for_each(|it| self.begin_reading(it, byte, &tables.automaton));
         }
         let mut search = tables.search(&mut self.found);
         for reading in &mut self.others {
@@ -113,12 +114,14 @@ impl RedactionStream {
     }
 
     /// Begins to decode the escapes of an encoding, if no reading does that would find the same.
-    fn begin_reading(&mut self, encoding: Encoding, automaton: &FormAutomaton) {
+    fn begin_reading(&mut self, encoding: Encoding, byte: u8, automaton: &FormAutomaton) {
+        if !self.plain.needs(encoding, byte, automaton) {
+            return;
+        }
         let mut same = self.others.iter().filter(|it| it.encoding() == encoding);
-        let is_useful = self.plain.needs(encoding)
-            && same.clone().count() < MAX_READINGS
+        let is_new = same.clone().count() < MAX_READINGS
             && !same.any(|it| it.covers(&self.plain, automaton));
-        if is_useful {
+        if is_new {
             self.others.push(self.plain.with(encoding));
         }
     }
@@ -127,17 +130,17 @@ impl RedactionStream {
     /// plain one at the next escape.
     fn drop_covered(&mut self, automaton: &FormAutomaton) {
         let mut at = 0;
-        while at < self.others.len() {
-            let reading = &self.others[at];
+        while let Some(reading) = self.others.get(at) {
             let is_covered = |(other_at, other): (usize, &Reading)| {
                 other_at != at
                     && other.encoding() == reading.encoding()
                     && other.covers(reading, automaton)
             };
-            if self.plain.covers(reading, automaton)
-                || self.others.iter().enumerate().any(is_covered)
-            {
-                self.others.remove(at);
+            let is_dropped = reading.is_settled()
+                && (self.plain.covers(reading, automaton)
+                    || self.others.iter().enumerate().any(is_covered));
+            if is_dropped {
+                self.others.swap_remove(at);
             } else {
                 at += 1;
             }

@@ -10,9 +10,12 @@
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+use rustix::fs::{Mode, OFlags};
 
 use crate::clean::remove_tree;
 use crate::executor::StagedTree;
@@ -65,11 +68,17 @@ pub(crate) fn place_copies(
 }
 
 /// Compares a folder with a manifest and replaces what deviates by files of another folder. Returns what deviated.
+///
+/// It is an error if the folder is a link: what is elsewhere is not repaired.
 pub(crate) fn restore(
     manifest: &Manifest,
-    folder: &Path,
+    place: &Path,
     from: &Path,
 ) -> io::Result<Vec<Deviation>> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let open = rustix::fs::open(place, flags, Mode::empty())?;
+    // The folder that is open, whatever has its name by now.
+    let folder = &PathBuf::from(format!("/proc/self/fd/{}/.", open.as_raw_fd()));
     let mut repaired = Vec::new();
     for _ in 0..MAX_REPAIRS {
         let deviations = manifest.compare(folder)?;
@@ -87,7 +96,7 @@ pub(crate) fn restore(
             repaired = deviations;
         }
     }
-    let text = format!("`{}` is changed again and again", folder.display());
+    let text = format!("`{}` is changed again and again", place.display());
     Err(io::Error::new(io::ErrorKind::ResourceBusy, text))
 }
 
@@ -160,7 +169,8 @@ fn remove(place: &Path) -> io::Result<()> {
     }
 }
 
-fn is_folder(place: &Path) -> bool {
+/// Whether there is a folder at a place, not a link to one.
+pub(crate) fn is_folder(place: &Path) -> bool {
     fs::symlink_metadata(place).is_ok_and(|it| it.is_dir())
 }
 

@@ -12,10 +12,12 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use crate::clean::remove_tree;
-use crate::copies::restore;
+use crate::copies::{is_folder, restore};
 use crate::encode::file_name;
 use crate::layout::Workspaces;
-use crate::manifest::{self, Deviation, FOLDER_MODE, Manifest, file_mode, open_for_reading};
+use crate::manifest::{
+    self, Deviation, DeviationKind, FOLDER_MODE, Manifest, file_mode, open_for_reading,
+};
 use crate::spans;
 
 /// Names that metier puts into a staged skill; an entry of the skill with such a name is hidden.
@@ -172,26 +174,44 @@ fn find_or_make(workspaces: &Workspaces, tree: &Tree) -> Result<StagedContent, S
         return find_again(tree, staged, fail);
     }
     let manifest = Manifest::of(tree);
-    if staged.is_dir() {
+    if is_folder(&staged) {
         let repaired = restore(&manifest, &staged, &tree.folder).map_err(fail)?;
         note_use(&staged);
         manifest.keep_beside(&staged).map_err(fail)?;
         return Ok(StagedContent { folder: staged, manifest, repaired });
     }
+    let repaired = remove_other(&staged).map_err(fail)?;
     let beside = unused_folder(workspaces.content()).map_err(fail)?;
     let copied = copy_tree(tree, &beside).and_then(|()| finish(tree, &beside).map_err(fail));
     let copied = copied.and_then(|()| manifest.keep_beside(&staged).map_err(fail));
     let result = copied.and_then(|()| match fs::rename(&beside, &staged) {
         Ok(()) => Ok(()),
         // Somebody else was faster with the same content.
-        Err(_) if staged.is_dir() => Ok(()),
+        Err(_) if is_folder(&staged) => Ok(()),
         Err(error) => Err(fail(error)),
     });
     if beside.exists() {
         // What is left is cleaned away by `gc`.
         let _left = remove_tree(&beside);
     }
-    result.map(|()| StagedContent { folder: staged, manifest, repaired: Vec::new() })
+    result.map(|()| StagedContent { folder: staged, manifest, repaired })
+}
+
+/// Removes a file or link that was put in the place of a staged tree, and returns it as what was changed. The target of
+/// the link stays.
+fn remove_other(staged: &Path) -> io::Result<Vec<Deviation>> {
+    if !fs::symlink_metadata(staged).is_ok_and(|it| !it.is_dir()) {
+        return Ok(Vec::new());
+    }
+    let is_replaced = |error: &io::Error| {
+        matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory)
+    };
+    match fs::remove_file(staged) {
+        Ok(()) => Ok(vec![Deviation { path: PathBuf::from("."), kind: DeviationKind::Wrong }]),
+        // Another process was faster, and may have staged the tree.
+        Err(error) if is_replaced(&error) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Finds what was staged before, as long as it is what it was then.
@@ -201,7 +221,7 @@ fn find_again(
     fail: impl Fn(io::Error) -> StageError,
 ) -> Result<StagedContent, StageError> {
     let manifest = Manifest::read(&manifest::beside(&staged)).map_err(&fail)?;
-    let Some(manifest) = manifest.filter(|_| staged.is_dir()) else {
+    let Some(manifest) = manifest.filter(|_| is_folder(&staged)) else {
         return Err(fail(io::ErrorKind::NotFound.into()));
     };
     if let Some(first) = manifest.compare(&staged).map_err(&fail)?.first() {
@@ -216,7 +236,7 @@ impl Workspaces {
     /// The staged copy of a tree, if there is one. Whoever asks uses it.
     pub fn staged(&self, name: &str, digest: &str) -> Option<PathBuf> {
         let staged = is_digest(digest).then(|| self.place_of(name, digest));
-        let staged = staged.filter(|it| it.is_dir())?;
+        let staged = staged.filter(|it| is_folder(it))?;
         note_use(&staged);
         Some(staged)
     }

@@ -135,6 +135,34 @@ pub(super) fn change_staged_content(bench: &Bench) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Somebody puts a link to a folder of the caller, or something else, in the place of what all copies are made of.
+pub(super) fn replace_staged_content_by_a_link(bench: &Bench) -> Result<(), Failed> {
+    bench.sh("true");
+    let staged = staged(bench);
+    bench.write("victim/letter.txt", "dear\n");
+    bench.write("victim/scripts/hello.sh", "echo evil\n");
+    let victim = bench.path("victim");
+    fs::set_permissions(&victim, Permissions::from_mode(0o750))?;
+    let changes: [fn(&Path, &Path); 3] = [
+        |staged, victim| symlink(victim, staged).expect("a link"),
+        |staged, victim| symlink(victim.join("none"), staged).expect("a link"),
+        |staged, _| fs::write(staged, "evil").expect("a file of ours"),
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        move_away(&staged);
+        change(&staged, &victim);
+        let warnings = unharmed(bench, &number.to_string())?;
+        assert!(warnings.contains("had been changed and was restored"), "{number}: {warnings}");
+        assert!(fs::symlink_metadata(&staged)?.is_dir(), "{number}");
+        let mut names: Vec<_> = fs::read_dir(&victim)?.flatten().map(|it| it.file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["letter.txt", "scripts"], "{number}");
+        assert_eq!(fs::metadata(&victim)?.permissions().mode() & 0o7777, 0o750, "{number}");
+        assert_eq!(fs::read_to_string(victim.join("scripts/hello.sh"))?, "echo evil\n");
+    }
+    Ok(())
+}
+
 pub(super) fn change_a_spare_copy(bench: &Bench) -> Result<(), Failed> {
     bench.sh("true");
     bench.runner.workspaces.give_copies_back(&bench.key())?;

@@ -292,6 +292,11 @@ const TABLE: &[Attack] = &[
         copies::change_staged_content,
     ),
     Attack::new(
+        "replace_staged_content_by_a_link",
+        "putting a link to a folder of the caller in the place of what all copies of a skill are made of",
+        copies::replace_staged_content_by_a_link,
+    ),
+    Attack::new(
         "change_a_spare_copy",
         "changing a copy that a session gave back, before the next one has it",
         copies::change_a_spare_copy,

@@ -1,7 +1,7 @@
 //! Bringing files in: artifacts, files of the host, of the workspace and of staged skills.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
@@ -445,11 +445,8 @@ impl Copying {
         }
         self.reserve.check(self.workspace.root(), metadata.len())?;
         let mut target = self.workspace.create_file(to)?;
-        let mut hasher = blake3::Hasher::new();
         // A file that grows meanwhile is not copied any further than was counted.
-        let mut reader = HashReader { source: source.take(metadata.len()), hasher: &mut hasher };
-        let size_bytes = io::copy(&mut reader, &mut target)?;
-        let digest = hasher.finalize().to_hex().to_string();
+        let (size_bytes, digest) = copy_and_hash(source.take(metadata.len()), &mut target)?;
         let from = Some(self.from.clone());
         self.brought.files.push(RecordedFile { name: to.to_string(), from, size_bytes, digest });
         Ok(CopyOutcome::Whole)
@@ -485,16 +482,41 @@ fn up_from(from: &Inside, to: &str) -> String {
     format!("{}{to}", "../".repeat(from.as_str().matches('/').count()))
 }
 
-struct HashReader<'a> {
-    source: io::Take<File>,
-    hasher: &'a mut blake3::Hasher,
+/// Copies what a reader gives in pieces, and returns how much it was and its digest.
+pub(crate) fn copy_and_hash(source: impl Read, target: &mut File) -> io::Result<(u64, String)> {
+    let mut reader = HashReader { source, hasher: blake3::Hasher::new() };
+    let size = io::copy(&mut reader, target)?;
+    Ok((size, reader.hasher.finalize().to_hex().to_string()))
 }
 
-impl io::Read for HashReader<'_> {
+struct HashReader<R> {
+    source: R,
+    hasher: blake3::Hasher,
+}
+
+impl<R: Read> Read for HashReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.source.read(buffer)?;
         self.hasher.update(&buffer[..count]);
         Ok(count)
+    }
+}
+
+/// The key by which an attached file is remembered: its digest and size, and its name after a blank.
+pub(crate) struct UploadKey<'a> {
+    pub(crate) digest: &'a str,
+    /// Older versions did not keep it.
+    pub(crate) size: Option<u64>,
+}
+
+impl<'a> UploadKey<'a> {
+    /// Reads a key.
+    pub(crate) fn of(key: &'a str) -> Self {
+        let content = key.split_once(' ').map_or(key, |(content, _name)| content);
+        match content.split_once(':') {
+            Some((digest, size)) => Self { digest, size: size.parse().ok() },
+            None => Self { digest: content, size: None },
+        }
     }
 }
 
@@ -506,8 +528,11 @@ impl io::Read for HashReader<'_> {
 pub fn upload(workspace: &Workspace, name: &str, content: &[u8]) -> io::Result<Inside> {
     let _lock = workspace.lock()?;
     let mut metadata = workspace.metadata()?;
-    let digest = format!("{} {name}", blake3::hash(content).to_hex());
-    if let Some(place) = metadata.uploads.get(&digest) {
+    let digest = blake3::hash(content).to_hex();
+    let key = format!("{digest}:{} {name}", content.len());
+    let older = format!("{digest} {name}");
+    let known = [&key, &older].into_iter().find_map(|it| metadata.uploads.get(it));
+    if let Some(place) = known {
         return Ok(Inside::known(place.as_str()));
     }
     let place = unused_name(workspace, &plain_name(name))?;
@@ -516,7 +541,7 @@ pub fn upload(workspace: &Workspace, name: &str, content: &[u8]) -> io::Result<I
     let file = openat(&folder, last, flags, Mode::from_raw_mode(0o600))?;
     give_open_to_program(&file)?;
     io::Write::write_all(&mut File::from(file), content)?;
-    metadata.uploads.insert(digest, place.as_str().to_owned());
+    metadata.uploads.insert(key, place.as_str().to_owned());
     workspace.save(&metadata)?;
     Ok(place)
 }

@@ -95,7 +95,7 @@ pub struct Metadata {
     pub skills: BTreeMap<String, String>,
     /// Versions of artifacts that were pinned, by name and place.
     pub pins: BTreeMap<String, u64>,
-    /// Files that were uploaded, by digest and name, with their place.
+    /// Files that were uploaded, by digest, size and name, with their place.
     pub uploads: BTreeMap<String, String>,
 }
 

@@ -147,6 +147,8 @@ const STARTERS: &[&str] = &[
     "ffmpeg -i a.mp4 tee:b.mp4",
     "ffprobe -f lavfi a",
     "ffprobe http://a",
+    "ffprobe -i http://a",
+    "ffprobe -i concat:a|b",
     "pdftotext a.pdf /etc/b",
     "pdftotext a.pdf ../b",
     "pdftotext a.pdf .bashrc",
@@ -155,6 +157,9 @@ const STARTERS: &[&str] = &[
     "pandoc a -o SKILL.md",
     "ffmpeg -i a -af loudnorm=stats_file=/a b.mp3",
     "sqlite3 -safe -readonly -init /dev/null -- -nonce a",
+    "pandoc lua a",
+    "pandoc -s lua",
+    "pandoc server",
     "pandoc --filter ./a b",
     "pandoc -F ./a b",
     "pandoc --lua-filter a b",
@@ -275,6 +280,9 @@ fn the_same_programs_are_covered_where_they_only_look_or_convert() {
         "gh pr view 5 --comments",
         "gh run view 7 --log-failed",
         "ffprobe -v error -show_entries format=duration -of csv=p=0 a.mp4",
+        "ffprobe -show_format -i a.mp4",
+        "pmap -x 1",
+        "pandoc ./lua",
         "ffmpeg -y -i a.mp4 -vf scale=640:-1,fps=10 out/b.gif",
         "pdftotext -layout a.pdf -",
         "pdftotext -layout a.pdf",
@@ -283,6 +291,16 @@ fn the_same_programs_are_covered_where_they_only_look_or_convert() {
         "curl -s -H 'Accept: application/json' https://example.com",
         "curl -s -o /dev/null -w '%{http_code}' https://example.com",
     ]);
+}
+
+#[test]
+fn another_name_of_a_program_can_be_another_program() {
+    let mut machine = Machine::new();
+    for name in ["pandoc-lua", "pandoc-server"] {
+        machine.link(&format!("/usr/bin/{name}"), "/usr/bin/pandoc");
+        let verdict = decide(&format!("{name} a"), &machine, &policy(&[name]));
+        assert!(verdict.contains("is not covered by the entry"), "{name}: {verdict}");
+    }
 }
 
 #[test]

@@ -201,6 +201,14 @@ fn is_plain_filter(filter: &str) -> bool {
     FILM_FILTERS.contains(&name) && values.chars().all(is_plain)
 }
 
+/// Whether `ffprobe` is told nothing but to look at files.
+fn is_harmless_ffprobe(arguments: &[String]) -> bool {
+    let Ok(given) = FFPROBE.read(arguments, Order::Mixed) else { return false };
+    let inputs = given.options.iter().filter(|(name, _)| *name == "i");
+    let mut inputs = inputs.filter_map(|(_, input)| *input).chain(given.operands.iter().copied());
+    inputs.all(is_plain_input)
+}
+
 /// Whether `pandoc` is told nothing but to convert. A format with a dot would be a script.
 fn is_harmless_pandoc(arguments: &[String]) -> bool {
     let Ok(given) = PANDOC.read(arguments, Order::Mixed) else { return false };
@@ -213,7 +221,9 @@ fn is_harmless_pandoc(arguments: &[String]) -> bool {
         (_, Some(value)) => is_format(value),
         (_, None) => true,
     });
-    are_values_plain && given.operands.iter().all(|input| is_plain_input(input))
+    // These are no files but subcommands, which run scripts and answer over the network.
+    let is_file = |input: &&str| is_plain_input(input) && !matches!(*input, "lua" | "server");
+    are_values_plain && given.operands.iter().all(is_file)
 }
 
 pub(super) const CHECKED: &[Checked] = &[
@@ -221,6 +231,11 @@ pub(super) const CHECKED: &[Checked] = &[
         names: &["ffmpeg"],
         because: "with other options it loads code, reads lists of files and overwrites files",
         is_harmless: is_harmless_ffmpeg,
+    },
+    Checked {
+        names: &["ffprobe"],
+        because: "with other options it loads code and reads from elsewhere",
+        is_harmless: is_harmless_ffprobe,
     },
     Checked {
         names: &["pandoc"],
@@ -246,8 +261,8 @@ pub(super) const USES: &[Uses] = &[
         shapes: &[of(PDF, Operands::Like(is_plain_relative))],
     },
     Uses {
-        names: &["ffprobe"],
-        because: "with other options it loads code and reads from elsewhere",
-        shapes: &[of(FFPROBE, Operands::Like(is_plain_input))],
+        names: &["pandoc-lua", "pandoc-server"],
+        because: "it runs scripts, or answers over the network",
+        shapes: &[],
     },
 ];

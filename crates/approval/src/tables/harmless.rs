@@ -22,7 +22,7 @@ const FILES: &str = "\
 /// This machine, its users and processes.
 const SYSTEM: &str = "\
     true false test [ expr sleep printenv whoami id groups logname who users w tty nproc uptime uname hostid ps pgrep \
-    pidof pstree pmap pwdx free vmstat kill lsblk lscpu lsmem findmnt mountpoint namei getent locale uuidgen cal ncal";
+    pidof pstree pwdx free vmstat kill lsblk lscpu lsmem findmnt mountpoint namei getent locale uuidgen cal ncal";
 /// Questions to other machines.
 const NETWORK: &str = "ping ping4 ping6 dig host tracepath netstat";
 

@@ -34,6 +34,15 @@ const JOURNAL: Options = Options {
     ..NONE
 };
 
+/// Showing the memory of a process. Not `-n` and `-N`, which write settings, `-C`, which reads them from any file.
+const PMAP: Options = Options {
+    letters: "xXdqpc",
+    valued: "A",
+    words: &["--extended", "--device", "--quiet", "--show-path", "--read-rc"],
+    valued_words: &["--range"],
+    ..NONE
+};
+
 fn is_format(word: &str) -> bool {
     word.starts_with('+')
 }
@@ -43,6 +52,11 @@ pub(super) const USES: &[Uses] = &[
         names: &["date", "gdate"],
         because: "with other arguments it sets the clock",
         shapes: &[of(&[], DATE, Operands::Like(is_format))],
+    },
+    Uses {
+        names: &["pmap"],
+        because: "with other options it overwrites files",
+        shapes: &[of(&[], PMAP, Operands::Any)],
     },
     Uses {
         names: &["journalctl"],

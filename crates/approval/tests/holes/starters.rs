@@ -1,5 +1,6 @@
 //! Programs that start others, load code or write elsewhere, though they do not look like it.
 
+use crate::machine::{Machine, decide, policy};
 use crate::{assert_covered, assert_not_covered};
 
 #[test]
@@ -213,6 +214,14 @@ fn git_shows_references_and_what_was_put_aside_and_changes_neither() {
         "git --no-pager branch x",
         "git branch --contains a b",
         "git branch -D --contains a",
+        "git tag --sort=-creatordate x",
+        "git tag -d x",
+        "git remote get-url a b",
+        "git remote set-url a b",
+        "git config user.name x",
+        "git config edit",
+        "git config --edit a.b",
+        "git config --unset a.b",
         "git reflog -p",
         "git reflog expire --all",
         "git reflog delete a",
@@ -224,6 +233,10 @@ fn git_shows_references_and_what_was_put_aside_and_changes_neither() {
         "git --no-pager log --oneline -5",
         "git --no-pager diff HEAD",
         "git branch -a --contains a",
+        "git tag --sort=-creatordate",
+        "git remote get-url origin",
+        "git remote get-url --push origin",
+        "git config user.name",
         "git for-each-ref --sort=-committerdate --count=5 refs/heads",
         "git reflog -5",
         "git reflog show HEAD",
@@ -260,4 +273,12 @@ fn asking_for_a_version_may_not_start_what_a_folder_says() {
         "mvn -v --version",
     ]);
     assert_covered(&["python3 --version", "git --version", "node --version", "make --version"]);
+    let mut machine = Machine::new();
+    let real = "/usr/lib/node_modules/npm/bin/npm-cli.js";
+    machine.link("/usr/bin/npm", real);
+    machine.scripts.insert(real.into(), vec!["/usr/bin/env".to_owned(), "node".to_owned()]);
+    let decided = |command: &str| decide(command, &machine, &policy(&["npm"]));
+    assert!(decided("npm --version").starts_with("allow: "), "{}", decided("npm --version"));
+    assert!(decided("npm --version x").starts_with("ask: "));
+    assert!(decided("npm install").starts_with("ask: "));
 }

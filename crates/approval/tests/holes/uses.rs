@@ -90,6 +90,9 @@ fn scripts_of_sed_that_write_or_run_are_not_covered() {
         "sed -ne 'p' -e 'w x' file",
         "sed 's/a/b/;e' file",
         "sed '/[/s,]/w out,x,' file",
+        "sed '/[[:x/]/w out' file",
+        "sed '/[]/]/d' file",
+        "sed '/[a/]/w x' file",
     ], &policy), @r"
     sed \'s/a/b/w out\' file
       ask: `sed 's/a/b/w out' file` is not covered by the entry `sed`: its scripts can run programs and write files; it needs an entry with `--args`
@@ -119,6 +122,12 @@ fn scripts_of_sed_that_write_or_run_are_not_covered() {
       ask: `sed 's/a/b/;e' file` is not covered by the entry `sed`: its scripts can run programs and write files; it needs an entry with `--args`
     sed \'/[/s,]/w out,x,\' file
       ask: `sed '/[/s,]/w out,x,' file` is not covered by the entry `sed`: its scripts can run programs and write files; it needs an entry with `--args`
+    sed \'/[[:x/]/w out\' file
+      ask: `sed '/[[:x/]/w out' file` is not covered by the entry `sed`: its scripts can run programs and write files; it needs an entry with `--args`
+    sed \'/[]/]/d\' file
+      ask: `sed '/[]/]/d' file` is not covered by the entry `sed`: its scripts can run programs and write files; it needs an entry with `--args`
+    sed \'/[a/]/w x\' file
+      ask: `sed '/[a/]/w x' file` is not covered by the entry `sed`: its scripts can run programs and write files; it needs an entry with `--args`
     ");
 }
 

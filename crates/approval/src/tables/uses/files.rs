@@ -357,11 +357,38 @@ fn address(text: &str) -> Option<&str> {
         return Some(after);
     }
     if let Some(pattern) = text.strip_prefix('/') {
-        // Where a bracket is, systems differ in where the pattern ends.
-        let end = pattern.find(['/', '\\', '\n', '['])?;
-        return pattern[end..].strip_prefix('/');
+        let end = pattern.find(['/', '\\', '\n'])?;
+        // Where a bracket is open, systems differ in where the pattern ends.
+        return pattern[end..].strip_prefix('/').filter(|_| are_brackets_closed(&pattern[..end]));
     }
     Some(text.trim_start_matches(|character: char| character.is_ascii_digit()))
+}
+
+/// Whether each bracket of a pattern ends in it.
+fn are_brackets_closed(mut pattern: &str) -> bool {
+    while let Some((_, inside)) = pattern.split_once('[') {
+        let Some(behind) = behind_bracket(inside) else { return false };
+        pattern = behind;
+    }
+    true
+}
+
+/// What follows a bracket in which letters, digits and classes such as `[:space:]` stand.
+fn behind_bracket(inside: &str) -> Option<&str> {
+    let mut rest = inside.strip_prefix('^').unwrap_or(inside);
+    // One that begins with its end goes on.
+    if rest.starts_with(']') {
+        return None;
+    }
+    loop {
+        let is_plain = |sign: char| sign.is_ascii_alphanumeric() || "-_., ".contains(sign);
+        rest = rest.trim_start_matches(is_plain);
+        if let Some(behind) = rest.strip_prefix(']') {
+            return Some(behind);
+        }
+        let (name, behind) = rest.strip_prefix("[:")?.split_once(":]")?;
+        rest = name.bytes().all(|sign| sign.is_ascii_lowercase()).then_some(behind)?;
+    }
 }
 
 /// Whether what follows `s` replaces and does nothing else. A `\` may hide the delimiter only before other signs.

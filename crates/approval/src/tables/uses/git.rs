@@ -280,6 +280,11 @@ const fn of(first: &'static [&'static str], options: Options, operands: Operands
     Shape { first, options, operands, is_for_folder: false }
 }
 
+/// Whether a word names a setting, and is no subcommand of `git config`. With a second word it would be set.
+fn is_setting(word: &str) -> bool {
+    word.contains('.')
+}
+
 pub(super) const USES: &[Uses] = &[
     Uses {
         names: &["git"],
@@ -294,10 +299,15 @@ pub(super) const USES: &[Uses] = &[
             of(&["diff-tree"], SHOWING, Operands::Any),
             of(&["branch"], BRANCHES, Operands::None),
             of(&["branch", "--list"], BRANCHES, Operands::Any),
-            of(&["tag"], NONE, Operands::None),
+            of(&["tag"], TAGS, Operands::None),
             of(&["tag", "-l"], TAGS, Operands::Any),
             of(&["tag", "--list"], TAGS, Operands::Any),
             of(&["remote"], Options { letters: "v", ..NONE }, Operands::None),
+            of(
+                &["remote", "get-url"],
+                Options { words: &["--push", "--all"], ..NONE },
+                Operands::AtMost(1),
+            ),
             of(&["--no-pager", "status"], STATUS, Operands::Any),
             of(&["--no-pager", "diff"], SHOWING, Operands::Any),
             of(&["--no-pager", "log"], SHOWING, Operands::Any),
@@ -319,6 +329,7 @@ pub(super) const USES: &[Uses] = &[
             of(&["cat-file"], Options { letters: "pte", ..NONE }, Operands::Any),
             of(&["count-objects"], Options { letters: "vH", ..NONE }, Operands::None),
             of(&["check-ignore"], Options { letters: "vnq", ..NONE }, Operands::Any),
+            of(&["config"], NONE, Operands::One(is_setting)),
             of(&["config", "--get"], NONE, Operands::Any),
             of(&["config", "--list"], NONE, Operands::None),
             of(&["version"], NONE, Operands::None),

@@ -63,6 +63,8 @@ pub(super) enum Operands {
     AtMost(usize),
     /// Those of which this is true.
     Like(fn(&str) -> bool),
+    /// One, of which this is true.
+    One(fn(&str) -> bool),
 }
 
 /// A program of which arguments are checked by a function of its own.
@@ -115,9 +117,35 @@ const CHECKED: &[Checked] = &[
 /// Programs of which the version can be asked anywhere. Others read files of the folder even then, and let them choose
 /// what runs: `mvn`, `yarn`, `cargo` where it is a proxy.
 const VERSIONED: &[&str] = &[
-    "python", "node", "nodejs", "ruby", "perl", "php", "java", "bash", "zsh", "git", "make", "gcc",
-    "g++", "clang", "cmake", "tar", "curl", "wget", "docker", "podman", "sed", "find", "sort",
-    "rsync", "less", "npm", "rg", "fd",
+    "python",
+    "node",
+    "nodejs",
+    "ruby",
+    "perl",
+    "php",
+    "java",
+    "bash",
+    "zsh",
+    "git",
+    "make",
+    "gcc",
+    "g++",
+    "clang",
+    "cmake",
+    "tar",
+    "curl",
+    "wget",
+    "docker",
+    "podman",
+    "sed",
+    "find",
+    "sort",
+    "rsync",
+    "less",
+    "npm",
+    "npm-cli.js",
+    "rg",
+    "fd",
 ];
 
 /// What else a program can do.
@@ -347,6 +375,7 @@ impl Shape {
             Operands::None => given.operands.is_empty(),
             Operands::AtMost(most) => given.operands.len() <= most,
             Operands::Like(is_fine) => given.operands.iter().all(|operand| is_fine(operand)),
+            Operands::One(is_fine) => matches!(given.operands[..], [only] if is_fine(only)),
         }
     }
 }

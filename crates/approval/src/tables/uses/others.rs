@@ -24,7 +24,22 @@ const XXD: Options =
 const TREE: Options = Options {
     letters: "adfilxphDFrtcUsugnCAJXvNQ",
     valued: "LPI",
-    words: &["--noreport", "--dirsfirst", "--gitignore", "--prune"],
+    // Of levels, versions read the digit behind `-L`, or end at it.
+    words: &[
+        "--noreport",
+        "--dirsfirst",
+        "--gitignore",
+        "--prune",
+        "-L1",
+        "-L2",
+        "-L3",
+        "-L4",
+        "-L5",
+        "-L6",
+        "-L7",
+        "-L8",
+        "-L9",
+    ],
     syntax: OptionSyntax::Own,
     ..NONE
 };

@@ -27,8 +27,10 @@ pub(crate) enum OptionSyntax {
     /// As `getopt_long` does: the rest of a word is the value of a letter, and `=` ends the name of an option.
     Getopt,
     /// By code of its own. Only what all such code reads alike is accepted: a letter with a value is a word of its own,
-    /// its value is the next word, and `=` is a sign like any other.
+    /// its value is the next word, and `=` is a sign like any other. Two dashes stand before the operands or nowhere.
     Own,
+    /// The same, and whatever follows the first operand is one too.
+    OwnLeading,
 }
 
 /// No options at all.
@@ -82,7 +84,15 @@ impl Options {
         let mut place = 0;
         while let Some(word) = words.get(place) {
             let next = words.get(place + 1).map(String::as_str).filter(|next| is_value(next));
+            let has_operands = !given.operands.is_empty();
+            if has_operands && self.syntax == OptionSyntax::OwnLeading {
+                given.operands.extend(words[place..].iter().map(String::as_str));
+                break;
+            }
             if word == "--" {
+                if has_operands && self.syntax == OptionSyntax::Own {
+                    return Err(word);
+                }
                 given.before = given.before.min(place + 1);
                 given.operands.extend(words[place + 1..].iter().map(String::as_str));
                 break;
@@ -161,7 +171,7 @@ impl Options {
             let (name, rest) = (&word[at..end], &word[end..]);
             if self.letters.contains(letter) {
                 given.options.push((name, None));
-            } else if self.syntax == OptionSyntax::Own && name != &word[1..] {
+            } else if self.syntax != OptionSyntax::Getopt && name != &word[1..] {
                 return None;
             } else if self.optional.contains(letter) {
                 given.options.push((name, Some(rest).filter(|rest| !rest.is_empty())));

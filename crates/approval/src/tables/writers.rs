@@ -190,7 +190,7 @@ const WRITERS: &[Writer] = &[
             letters: "abCdeEipruv",
             valued: "cglnos",
             words: &["-ps", "-plain", "-revert"],
-            syntax: OptionSyntax::Own,
+            syntax: OptionSyntax::OwnLeading,
             ..NONE
         },
         write: |given| Some(given.operands.iter().skip(1).map(|path| file(path)).collect()),

@@ -135,8 +135,19 @@ fn a_program_with_a_parser_of_its_own_is_read_as_it_reads() {
         "ffmpeg -i=a b.mp4",
         "unzip -l -P a b",
         "xmllint --xpath=a b",
+        "xxd a --",
+        "xxd -l 64 a --",
+        "xxd a -a",
+        "xxd -- a b",
+        "tree a -- b",
+        "pdftotext a.pdf -- b.txt",
     ]);
-    assert_covered(&["tree -aC -L 2 -I target src", "xxd -l 64 -c 8 a"]);
+    assert_covered(&[
+        "tree -aC -L 2 -I target src",
+        "tree src -L2",
+        "xxd -l 64 -c 8 a",
+        "xxd -- a",
+    ]);
 }
 
 #[test]

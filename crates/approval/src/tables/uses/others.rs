@@ -20,7 +20,7 @@ const ICONV: Options = Options {
 };
 /// Showing bytes. Not `-r`.
 const XXD: Options =
-    Options { letters: "abCeEipu", valued: "cglnos", syntax: OptionSyntax::Own, ..NONE };
+    Options { letters: "abCeEipu", valued: "cglnos", syntax: OptionSyntax::OwnLeading, ..NONE };
 const TREE: Options = Options {
     letters: "adfilxphDFrtcUsugnCAJXvNQ",
     valued: "LPI",

@@ -15,6 +15,9 @@ pub trait Facts {
     fn executable(&self, directory: &Path, word: &str) -> Option<Executable>;
 
     /// A folder with all links followed, and what it is. None if there is none.
+    ///
+    /// Links in `/proc` that lead elsewhere for each process are not followed, here and for files: what passes one is
+    /// said to be below `/proc/self`, whether it is there or not.
     fn folder(&self, path: &Path) -> Option<FileFact>;
 
     /// A file, seen from a folder, with all links followed, and what it is. None if there is none.

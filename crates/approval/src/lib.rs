@@ -84,4 +84,4 @@ pub use policy::{
 pub use restricted::{Refusal, restricted};
 pub use show::{MAX_LINES, MAX_SHOWN, Shown, TooLong, shown, shown_text};
 pub use tables::{is_allowed_variable, is_loader_variable, names_installation};
-pub use verdict::{Approved, Basis, Judged, Pinned, Verdict};
+pub use verdict::{Approved, Basis, Judged, Pinned, Verdict, WrittenPlace};

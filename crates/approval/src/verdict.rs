@@ -57,12 +57,27 @@ pub struct Judged {
     pub inner: Vec<(usize, Executable)>,
     /// Where it runs.
     pub directory: FileFact,
+    /// Places that it writes, as far as its arguments say so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<WrittenPlace>,
     /// Scripts that it is told to run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scripts: Vec<FileFact>,
     /// Who allows it; none if nobody does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub basis: Option<Basis>,
+}
+
+/// A place that a program writes, and where it leads. What is judged is where it leads, so it must still lead there when
+/// the program starts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct WrittenPlace {
+    /// As the program finds it: absolute, links not followed.
+    pub path: PathBuf,
+    /// Where it may lead, with links followed as far as there is something.
+    pub real: Vec<PathBuf>,
+    /// Whether it must be a folder, because something is put into it.
+    pub is_folder: bool,
 }
 
 /// Who allows a program.

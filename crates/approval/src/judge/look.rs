@@ -1,6 +1,6 @@
 //! A whole plan, looked at.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -10,6 +10,7 @@ use super::found::{Found, Machine};
 use super::offer;
 use super::paths::normal;
 use super::program::{self, Invocation};
+use super::protection;
 use super::surroundings::{self, Problems};
 use crate::facts::{Facts, FileFact};
 use crate::plan::{Action, Plan, Simple};
@@ -71,9 +72,11 @@ impl Looked {
         };
         let directory = look.folder(Path::new(""));
         look.steps(plan);
+        look.own_folders();
         look.own_files();
         look.own_orders();
         look.own_links();
+        look.keep_places();
         // What is missing must be missing for some program, or nobody would see it in the plan: a folder, say, in
         // which nothing runs.
         if look.problems.missed > 0 && look.programs.iter().all(|judged| judged.basis.is_some()) {
@@ -115,7 +118,8 @@ impl Look<'_> {
     fn folder(&mut self, path: &Path) -> Option<FileFact> {
         let path = normal(&self.start.join(path));
         let shown = || brief(&path.to_string_lossy());
-        let Some(folder) = self.machine.folder(&path) else {
+        let found = self.machine.folder(&path);
+        let Some(folder) = found.filter(|it| !protection::is_of_process(&it.real)) else {
             self.problems.miss(|| format!("there is no folder `{}`", shown()));
             self.is_complete = false;
             return None;
@@ -151,6 +155,7 @@ impl Look<'_> {
             program: found.program.clone(),
             inner: Vec::new(),
             directory,
+            places: Vec::new(),
             scripts: Vec::new(),
             basis: None,
         };
@@ -196,11 +201,18 @@ impl Look<'_> {
         }
         let last = unwrapped.inner.last().map_or((0, found), |(at, found)| (*at, found));
         let (words, found) = (&simple.words[last.0..], last.1);
-        judged.scripts = program::scripts(words, found.kind, directory, self.machine);
+        let scripts = program::scripts(words, found.kind, directory, self.machine);
+        let (moving, fixed): (Vec<_>, Vec<_>) =
+            scripts.into_iter().partition(|script| protection::is_of_process(&script.real));
+        judged.scripts = fixed;
         let inner = unwrapped.inner.iter().map(|(at, found)| (*at, found.program.clone()));
         judged.inner = inner.collect();
         if let Some(miss) = unwrapped.miss {
             return Err(miss);
+        }
+        if let Some(script) = moving.first() {
+            let script = brief(&script.real.to_string_lossy());
+            return Err(format!("`{script}` is another file for each process"));
         }
         if let Writes::To(destinations) = tables::writes(words, &found.program) {
             let written = destination::check(&destinations, directory, around, &mut self.problems);
@@ -230,14 +242,65 @@ impl Look<'_> {
         }
     }
 
+    /// What is put into a folder that another program of the plan removes or moves away takes its place instead, so it is
+    /// looked at as that too.
+    fn own_folders(&mut self) {
+        let gone: HashMap<&Path, usize> = self
+            .destinations
+            .iter()
+            .flat_map(|(place, written)| written.gone.iter().map(|path| (path.as_path(), *place)))
+            .collect();
+        let is_gone = |path: &PathBuf| path.ancestors().any(|path| gone.contains_key(path));
+        let replaced = self.destinations.iter().enumerate().flat_map(|(at, (place, written))| {
+            let folders = written.folders.iter().filter(|(_, forms)| forms.iter().any(is_gone));
+            folders.map(move |(folder, _)| (at, *place, folder.clone()))
+        });
+        let replaced: Vec<_> = replaced.collect();
+        for (at, place, folder) in replaced {
+            let before = self.problems.missed + self.problems.refused;
+            let directory = &self.programs[place].directory.real;
+            let around = (self.machine, self.policy);
+            let mut written = destination::check(
+                std::slice::from_ref(&folder),
+                directory,
+                around,
+                &mut self.problems,
+            );
+            if self.problems.missed + self.problems.refused > before {
+                self.programs[place].basis = None;
+                self.offers = None;
+            }
+            let known = &mut self.destinations[at].1;
+            for other in &mut known.places {
+                other.is_folder &= !written.places.iter().any(|it| it.path == other.path);
+            }
+            written.folders.clear();
+            known.extend(written);
+        }
+    }
+
+    /// Keeps for each program where its destinations must lead when it starts.
+    fn keep_places(&mut self) {
+        for (place, written) in std::mem::take(&mut self.destinations) {
+            let places: BTreeSet<_> = written.places.into_iter().collect();
+            self.programs[place].places = places.into_iter().collect();
+        }
+    }
+
+    /// Files whose content is decided by redirections and by programs with a table.
+    fn contents(&self) -> HashSet<PathBuf> {
+        let written = self.destinations.iter().flat_map(|(_, written)| &written.contents);
+        self.written.iter().chain(written).cloned().collect()
+    }
+
     /// A plan may not write what it runs.
     fn own_files(&mut self) {
+        let contents = self.contents();
         for judged in &mut self.programs {
             let programs =
                 [&judged.program].into_iter().chain(judged.inner.iter().map(|(_, inner)| inner));
             let files = programs.map(|program| &program.file).chain(&judged.scripts);
-            let own =
-                files.map(|file| &file.real).find(|real| self.written.contains(*real)).cloned();
+            let own = files.map(|file| &file.real).find(|real| contents.contains(*real)).cloned();
             if let Some(own) = own {
                 let own = brief(&own.to_string_lossy());
                 self.problems.miss(|| format!("`{own}` is written and run by the same command"));
@@ -270,6 +333,12 @@ impl Look<'_> {
         });
         let through: Vec<(usize, PathBuf)> = through.collect();
         for (place, path) in through {
+            // Where that leads is known to nobody, and a person who is asked decides all the same.
+            for (of, written) in &mut self.destinations {
+                if *of == place {
+                    written.places.clear();
+                }
+            }
             let path = brief(&path.to_string_lossy());
             self.problems
                 .miss(|| format!("`{path}` is written through what the same command puts there"));
@@ -283,13 +352,16 @@ impl Look<'_> {
     /// A plan may not write where programs of it look for what to do: in their folder, below it, or directly in one
     /// above it.
     fn own_orders(&mut self) {
+        let contents = if self.ordered.is_empty() { HashSet::new() } else { self.contents() };
         for place in &self.ordered {
             let judged = &mut self.programs[*place];
             let folder = &judged.directory.real;
-            let own = self.written.iter().find(|file| {
+            // Of several, always the same is named.
+            let own = contents.iter().filter(|file| {
                 file.starts_with(folder)
                     || file.parent().is_some_and(|parent| folder.starts_with(parent))
             });
+            let own = own.min();
             if let Some(own) = own {
                 let program = brief(&judged.program.path.to_string_lossy());
                 let own = brief(&own.to_string_lossy());

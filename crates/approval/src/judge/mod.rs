@@ -13,6 +13,7 @@ mod offer;
 mod paths;
 mod patterns;
 mod program;
+mod protection;
 mod repository;
 mod surroundings;
 

@@ -28,6 +28,7 @@ fn approved_with(plan: Plan, inner: Option<usize>) -> Approved {
         program: program.clone(),
         inner: inner.map(|at| (at, program)).into_iter().collect(),
         directory: fact("/proj"),
+        places: Vec::new(),
         scripts: vec![fact("/proj/run.sh")],
         basis: None,
     };

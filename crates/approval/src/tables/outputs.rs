@@ -109,7 +109,7 @@ fn document(given: &Given<'_>) -> Option<Vec<Destination>> {
 /// The mode or owner is looked at like a file, which costs nothing: it may stand in an option instead.
 fn rights(given: &Given<'_>) -> Option<Vec<Destination>> {
     let is_recursive = has(given, &["R", "recursive"]);
-    Some(each(given, if is_recursive { &Extent::Tree } else { &Extent::Gone }))
+    Some(each(given, if is_recursive { &Extent::AllRights } else { &Extent::Rights }))
 }
 
 /// A template in a folder that is named, or in the folder of the command. Without any, the system's folder is used.

@@ -34,10 +34,20 @@ pub(crate) struct Destination {
 pub(crate) enum Extent {
     /// The file itself.
     File,
-    /// A folder that is made or removed.
+    /// A file that is made empty if it is not there, and whose times change.
+    Touched,
+    /// A folder that is made.
     Folder,
-    /// A file that is removed, or a file or folder whose rights or owner change.
+    /// A file or folder whose rights or owner change.
+    Rights,
+    /// The same, with everything below it.
+    AllRights,
+    /// A file that is removed.
     Gone,
+    /// A folder that is removed once it is empty.
+    GoneFolder,
+    /// What is removed or moved away with everything below it.
+    GoneTree,
     /// Files whose names begin so and go on in a way that the arguments do not say.
     Beginning,
     /// A file of this name in it if it is a folder, else it.
@@ -47,10 +57,14 @@ pub(crate) enum Extent {
         /// What the source may be.
         source: Source,
     },
-    /// Everything below it.
-    Tree,
+    /// It, whatever is there.
+    Itself(Source),
+    /// Nothing of it: it is read, and copied or linked.
+    Nothing,
     /// Whatever is written by the link that is made to it.
     LinkTarget,
+    /// The same, where the link is another name of the file.
+    HardLink,
 }
 
 /// What is put into a destination.
@@ -172,11 +186,20 @@ const WRITERS: &[Writer] = &[
         },
         write: each_file,
     },
-    Writer { names: &["touch", "gtouch"], options: TOUCH, write: each_file },
     Writer {
-        names: &["mkdir", "gmkdir", "rmdir", "grmdir"],
+        names: &["touch", "gtouch"],
+        options: TOUCH,
+        write: |given| Some(each(given, &Extent::Touched)),
+    },
+    Writer {
+        names: &["mkdir", "gmkdir"],
         options: FOLDER,
         write: |given| Some(each(given, &Extent::Folder)),
+    },
+    Writer {
+        names: &["rmdir", "grmdir"],
+        options: FOLDER,
+        write: |given| Some(each(given, &Extent::GoneFolder)),
     },
     Writer {
         names: &["mkfifo", "gmkfifo"],
@@ -250,16 +273,29 @@ fn sources_and_target<'a>(given: &Given<'a>) -> Option<(Vec<&'a str>, &'a str)> 
     }
 }
 
-/// A destination for each source; none where the name that a source gets is not its own.
-fn placed(sources: &[&str], target: &str, source: Source) -> Option<Vec<Destination>> {
+/// A destination for each source, and the sources themselves; none where the name that a source gets is not its own.
+fn placed(
+    given: &Given<'_>,
+    sources: &[&str],
+    target: &str,
+    source: Source,
+) -> Option<Vec<Destination>> {
+    let to = |extent| Destination { path: target.to_owned(), extent };
     let place = |path: &&str| {
         let name = path.trim_end_matches('/').rsplit('/').next()?;
+        // What is in `.` goes into the target itself.
+        let is_content = name == "." && source == Source::Copied;
+        if is_content || has(given, &["T", "no-target-directory"]) {
+            return Some(to(Extent::Itself(source)));
+        }
         // Of a link, what it leads to decides.
         let is_name = !matches!(name, "" | "." | "..") || source == Source::Link;
-        let extent = Extent::Into { name: name.to_owned(), source };
-        is_name.then(|| Destination { path: target.to_owned(), extent })
+        is_name.then(|| to(Extent::Into { name: name.to_owned(), source }))
     };
-    sources.iter().map(place).collect()
+    let mut written: Vec<Destination> = sources.iter().map(place).collect::<Option<_>>()?;
+    let read = |path: &&str| Destination { path: (*path).to_owned(), extent: Extent::Nothing };
+    written.extend(sources.iter().map(read));
+    Some(written)
 }
 
 fn copy(given: &Given<'_>) -> Option<Vec<Destination>> {
@@ -271,13 +307,13 @@ fn copy(given: &Given<'_>) -> Option<Vec<Destination>> {
         (false, true) => Source::Link,
         (false, false) => Source::File,
     };
-    placed(&sources, target, source)
+    placed(given, &sources, target, source)
 }
 
 fn shift(given: &Given<'_>) -> Option<Vec<Destination>> {
     let (sources, target) = sources_and_target(given)?;
-    let mut written = placed(&sources, target, Source::Moved)?;
-    let gone = |path: &&str| Destination { path: (*path).to_owned(), extent: Extent::Tree };
+    let mut written = placed(given, &sources, target, Source::Moved)?;
+    let gone = |path: &&str| Destination { path: (*path).to_owned(), extent: Extent::GoneTree };
     written.extend(sources.iter().map(gone));
     Some(written)
 }
@@ -288,7 +324,12 @@ fn link(given: &Given<'_>) -> Option<Vec<Destination>> {
         [only] if !has(given, &["t", "target-directory"]) => (vec![*only], "."),
         _ => sources_and_target(given)?,
     };
-    let mut written = placed(&sources, target, Source::Link)?;
+    let mut written = placed(given, &sources, target, Source::Link)?;
+    if has(given, &["n", "no-dereference"]) {
+        // A link to a folder is replaced, and a folder is not.
+        let extent = Extent::Itself(Source::Link);
+        written.push(Destination { path: target.to_owned(), extent });
+    }
     let is_symbolic = has(given, &["s", "symbolic"]);
     for source in sources {
         // What a symbolic link says is seen from the link.
@@ -303,7 +344,8 @@ fn link(given: &Given<'_>) -> Option<Vec<Destination>> {
                 written.push(Destination { path, extent: Extent::LinkTarget });
             }
         } else {
-            written.push(Destination { path: source.to_owned(), extent: Extent::LinkTarget });
+            let extent = if is_symbolic { Extent::LinkTarget } else { Extent::HardLink };
+            written.push(Destination { path: source.to_owned(), extent });
         }
     }
     Some(written)
@@ -311,7 +353,7 @@ fn link(given: &Given<'_>) -> Option<Vec<Destination>> {
 
 fn remove(given: &Given<'_>) -> Option<Vec<Destination>> {
     let is_recursive = has(given, &["r", "R", "recursive"]);
-    Some(each(given, if is_recursive { &Extent::Tree } else { &Extent::Gone }))
+    Some(each(given, if is_recursive { &Extent::GoneTree } else { &Extent::Gone }))
 }
 
 fn install(given: &Given<'_>) -> Option<Vec<Destination>> {
@@ -319,7 +361,7 @@ fn install(given: &Given<'_>) -> Option<Vec<Destination>> {
         return Some(each(given, &Extent::Folder));
     }
     let (sources, target) = sources_and_target(given)?;
-    placed(&sources, target, Source::File)
+    placed(given, &sources, target, Source::File)
 }
 
 fn convert(given: &Given<'_>) -> Option<Vec<Destination>> {

@@ -7,7 +7,7 @@ use metier_approval::{Mode, Remembered, judge, parse};
 use crate::machine::{Machine, START, decide, policy, render};
 
 /// Programs that write, each allowed without a word about arguments, and one with any arguments.
-const WRITERS: &[&str] = &[
+pub(crate) const WRITERS: &[&str] = &[
     "tee",
     "cp",
     "mv",
@@ -40,9 +40,10 @@ const WRITERS: &[&str] = &[
     "chmod",
     "chown",
     "mktemp",
+    "rmdir",
 ];
 
-fn machine() -> Machine {
+pub(crate) fn machine() -> Machine {
     let mut machine = Machine::new();
     for name in WRITERS {
         let path = format!("/usr/bin/{name}");
@@ -53,19 +54,28 @@ fn machine() -> Machine {
     }
     machine.folders.insert("/proj/dots".into(), "/home/me".into());
     machine.folders.insert("/proj/inner".into(), "/proj/.git".into());
+    // As the facts of a real machine have it: what passes a link of a process is not followed.
+    for path in ["/proc/self/cwd", "/proc/self/cwd/..", "/dev/fd", "/dev/fd/../cwd", "/proj/pass"] {
+        machine.folders.insert(path.into(), "/proc/self/cwd".into());
+    }
+    machine.files.insert("/proj/output".into(), "/proc/self/fd/1".into());
     for link in ["l", "l.html", "l.txt", "l.pdf", "l.png", "l.mp4", "l.zst"] {
         machine.files.insert(format!("/proj/{link}").into(), "/home/me/.bashrc".into());
     }
     machine
 }
 
-fn verdict(command: &str) -> String {
-    let any: Vec<String> = WRITERS.iter().map(|name| format!("{name} --args .*")).collect();
-    let entries = WRITERS.iter().copied().chain(any.iter().map(String::as_str));
-    decide(command, &machine(), &policy(&entries.collect::<Vec<_>>()))
+pub(crate) fn verdict(command: &str) -> String {
+    verdict_on(command, &machine())
 }
 
-fn assert_asked(commands: &[&str], reason: &str) {
+pub(crate) fn verdict_on(command: &str, machine: &Machine) -> String {
+    let any: Vec<String> = WRITERS.iter().map(|name| format!("{name} --args .*")).collect();
+    let entries = WRITERS.iter().copied().chain(any.iter().map(String::as_str));
+    decide(command, machine, &policy(&entries.collect::<Vec<_>>()))
+}
+
+pub(crate) fn assert_asked(commands: &[&str], reason: &str) {
     for command in commands {
         let verdict = verdict(command);
         assert!(verdict.starts_with("ask: ") && verdict.contains(reason), "{command}: {verdict}");
@@ -284,7 +294,7 @@ fn what_does_not_say_where_it_writes_is_not_covered_by_a_name() {
         "cp --backup=numbered a b",
         "cp --suffix=x a b",
         "cp -rs / sub",
-        "cp -r sub/. other",
+        "cp -r sub/.. other",
         "mv --exchange a b",
         "gunzip -N a.gz",
         "gunzip -S x configx",
@@ -313,6 +323,72 @@ fn a_command_does_not_write_through_what_it_puts_there() {
         ],
         "puts there",
     );
+}
+
+#[test]
+fn paths_that_mean_another_process_are_not_written() {
+    assert_asked(
+        &[
+            "cp a /proc/self/cwd/.profile",
+            "cp a b /proc/self/cwd",
+            "date | tee /proc/self/cwd/config.toml",
+            "date | tee /proc/self/cwd/../.profile",
+            "date | tee pass/config.toml",
+            "date | tee output",
+            "touch /dev/fd/../cwd/.zzz",
+            "ln -s /proc/self/cwd x",
+            "ln -s /proc/4/root x",
+            "ln -s pass x",
+            "ln pass/a x",
+            "cp a pass",
+            "cp pass/a b",
+            "cp -P /proc/4/cwd b",
+            "mv pass/a b",
+            "mv a /dev/fd/3",
+            "rm -r pass/x",
+            "mkdir -p /proc/thread-self/cwd/x",
+            "dd if=a of=/dev/stdout",
+            "dd if=a of=/dev/sda",
+            "cp a /sys/kernel/uevent_helper",
+            "date | tee /proc/sys/kernel/core_pattern",
+        ],
+        "for each process",
+    );
+    for command in [
+        "date | tee /dev/null",
+        "cp a /dev/null",
+        "cp /dev/null a",
+        "dd if=/dev/zero of=x count=1",
+        "cp a /dev/shm/x",
+    ] {
+        let verdict = verdict(command);
+        assert!(verdict.starts_with("allow: "), "{command}: {verdict}");
+    }
+    for (command, reason) in
+        [("cd pass && date", "there is no folder"), ("sh pass/x", "for each process")]
+    {
+        let mut machine = machine();
+        machine.files.insert("/proj/pass/x".into(), "/proc/self/cwd/x".into());
+        let verdict = decide(command, &machine, &policy(&["date", "sh --any-arguments"]));
+        assert!(verdict.starts_with("ask: ") && verdict.contains(reason), "{command}: {verdict}");
+    }
+}
+
+#[test]
+fn no_target_directory_is_the_target_itself() {
+    assert_asked(&["mv -T x config", "cp -T a HEAD", "ln -sfT a config"], "inner files");
+    assert_asked(&["cp -aT x sub", "cp -r --no-target-directory x sub"], "unknown names");
+    assert_asked(&["cp -r x/. sub"], "unknown names");
+    assert_asked(&["cp -T a tool", "install -T a tool"], "is a program");
+    assert_asked(&["mv -T sub /home/me/bin", "ln -sfT sub /home/me/bin"], "`PATH`");
+    let refused = verdict("cp -rT x /home/me");
+    assert!(refused.starts_with("deny: "), "{refused}");
+    for command in
+        ["cp -rT x new", "cp -r x/. new", "mv -T a b", "cp -T a out", "ln -sT file shortcut"]
+    {
+        let verdict = verdict(command);
+        assert!(verdict.starts_with("allow: "), "{command}: {verdict}");
+    }
 }
 
 #[test]

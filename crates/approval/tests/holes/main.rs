@@ -9,6 +9,7 @@ mod destinations;
 mod filters;
 #[path = "../machine/mod.rs"]
 mod machine;
+mod moves;
 mod orders;
 mod programs;
 mod starters;

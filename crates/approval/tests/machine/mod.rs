@@ -86,6 +86,22 @@ impl Machine {
         let identity = Identity { device: 1, inode, size: version, ..Identity::default() };
         FileFact { real: real.to_owned(), identity }
     }
+
+    /// What a folder really is, `..` at its end or on the way included.
+    fn real_folder(&self, path: &Path) -> Option<PathBuf> {
+        if let Some(real) = self.folders.get(path) {
+            return Some(real.clone());
+        }
+        if !path.components().any(|part| part == Component::ParentDir) {
+            return None;
+        }
+        let above = self.real_folder(path.parent()?)?;
+        let next = match path.components().next_back()? {
+            Component::ParentDir => above.parent().unwrap_or(&above).to_owned(),
+            name => above.join(name),
+        };
+        self.folders.get(&next).cloned()
+    }
 }
 
 impl Facts for Machine {
@@ -103,7 +119,7 @@ impl Facts for Machine {
     }
 
     fn folder(&self, path: &Path) -> Option<FileFact> {
-        self.folders.get(path).map(|real| self.fact(real))
+        self.real_folder(path).map(|real| self.fact(&real))
     }
 
     fn file(&self, directory: &Path, path: &str) -> Option<FileFact> {

@@ -91,4 +91,4 @@ pub use spawn::{
     Child, Ended, Missing, SpawnError, Stdio, is_root_without_mounts, spawn, unprivileged_owner,
 };
 pub use terminal::Size;
-pub use walk::{Descriptor, Joint, Pin, To, Walk, WalkStep, Walked};
+pub use walk::{Descriptor, Joint, Pin, To, Walk, WalkStep, Walked, WritePin};

@@ -5,9 +5,10 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::fs;
 use std::io;
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,9 @@ use crate::program::names;
 /// On the way to a file, no link is followed.
 pub(crate) const NO_LINKS: ResolveFlags =
     ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
+
+/// How many links one after the other are followed, as the kernel does.
+const MAX_LINKS: usize = 40;
 
 /// A plan that is walked: one step after the other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +77,8 @@ pub struct Walked {
     /// What must be as it was. It is looked at before anything of the step runs, and again right
     /// before this program does.
     pub pins: Vec<Pin>,
+    /// Places that it writes by paths of its own, looked at in the same moments.
+    pub places: Vec<WritePin>,
 }
 
 /// Without the values of variables, which may be secret.
@@ -86,6 +92,7 @@ impl fmt::Debug for Walked {
             .field("directory", &self.directory)
             .field("redirections", &self.redirections)
             .field("pins", &self.pins)
+            .field("places", &self.places)
             .finish()
     }
 }
@@ -173,4 +180,58 @@ impl Pin {
     pub(crate) fn holds(&self) -> bool {
         Self::of(&self.path).is_ok_and(|now| now == *self)
     }
+}
+
+/// A place that a program writes, and where it may lead. Folders there may come and go: only links make it another place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WritePin {
+    /// As the program finds it; links are followed.
+    pub path: PathBuf,
+    /// Where it may lead, with links followed as far as there is something.
+    pub real: Vec<PathBuf>,
+    /// Whether it must be a folder.
+    pub is_folder: bool,
+}
+
+impl WritePin {
+    /// Whether it leads there now.
+    pub(crate) fn holds(&self) -> bool {
+        let real = real_path(&self.path);
+        let leads_there = real.is_some_and(|real| self.real.contains(&real));
+        leads_there && (!self.is_folder || self.path.is_dir())
+    }
+}
+
+/// Where a path leads, with links followed as far as there is something. None if it comes to no end.
+fn real_path(path: &Path) -> Option<PathBuf> {
+    let mut here = PathBuf::from("/");
+    let mut left = parts(path);
+    let mut links = 0;
+    while let Some(part) = left.pop() {
+        if part == Path::new("..") {
+            here.pop();
+            continue;
+        }
+        let next = here.join(&part);
+        let Ok(target) = fs::read_link(&next) else {
+            here = next;
+            continue;
+        };
+        links += 1;
+        if links > MAX_LINKS {
+            return None;
+        }
+        if target.is_absolute() {
+            here = PathBuf::from("/");
+        }
+        left.extend(parts(&target));
+    }
+    Some(here)
+}
+
+/// The parts of a path that have to be walked, the last first.
+fn parts(path: &Path) -> Vec<PathBuf> {
+    let parts = path.components().rev();
+    let parts = parts.filter(|part| matches!(part, Component::Normal(_) | Component::ParentDir));
+    parts.map(|part| PathBuf::from(part.as_os_str())).collect()
 }

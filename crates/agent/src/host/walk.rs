@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use metier_approval::{
-    Action, Approved, Executable, FileFact, Judged, Redirection, Simple, Target,
+    Action, Approved, Executable, FileFact, Judged, Redirection, Simple, Target, WrittenPlace,
 };
-use metier_sandbox::{Descriptor, Joint, Pin, To, Walk, WalkStep, Walked};
+use metier_sandbox::{Descriptor, Joint, Pin, To, Walk, WalkStep, Walked, WritePin};
 
 use super::git::GitUse;
 
@@ -37,6 +37,7 @@ pub(super) fn of_text(shell: &Executable, text: &str, directory: &FileFact) -> W
         directory: directory.real.clone(),
         redirections: Vec::new(),
         pins: vec![file(&shell.file), folder(directory)],
+        places: Vec::new(),
     };
     Walk { steps: vec![WalkStep { joint: Joint::Always, programs: vec![program] }] }
 }
@@ -71,6 +72,7 @@ fn walked(simple: &Simple, judged: &Judged) -> Walked {
         directory: directory.clone(),
         redirections: simple.redirections.iter().map(|it| redirection(it, directory)).collect(),
         pins: pins.collect(),
+        places: judged.places.iter().map(place).collect(),
     }
 }
 
@@ -102,6 +104,11 @@ fn joint(joint: metier_approval::Joint) -> Joint {
         metier_approval::Joint::Success => Joint::Success,
         metier_approval::Joint::Failure => Joint::Failure,
     }
+}
+
+fn place(place: &WrittenPlace) -> WritePin {
+    let WrittenPlace { path, real, is_folder } = place.clone();
+    WritePin { path, real, is_folder }
 }
 
 fn file(fact: &FileFact) -> Pin {

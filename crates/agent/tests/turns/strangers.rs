@@ -242,6 +242,7 @@ fn variables() -> Result<(), Failed> {
         directory: "/".into(),
         redirections: Vec::new(),
         pins: Vec::new(),
+        places: Vec::new(),
     };
     let settings = RunSettings { variables: vec![token()], ..RunSettings::default() };
     let request = RunRequest { env: [token()].into(), ..RunRequest::default() };

@@ -38,7 +38,8 @@ impl<'a> Prospect<'a> {
             To::Nothing | To::Same(_) => None,
             To::Read(path) | To::Write(path) | To::Append(path) => Some(path),
         });
-        let mut paths = files.chain([&walked.executable, &walked.directory]);
+        let places = walked.places.iter().map(|place| &place.path);
+        let mut paths = files.chain(places).chain([&walked.executable, &walked.directory]);
         if walked.arguments.is_empty() || paths.any(|path| !path.is_absolute()) {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
         }
@@ -58,10 +59,11 @@ impl<'a> Prospect<'a> {
 
     /// What is not as it was.
     pub(super) fn changed(&self) -> Option<PathBuf> {
-        let Walked { executable, pins, .. } = self.walked;
+        let Walked { executable, pins, places, .. } = self.walked;
         let is_linked = || matches!(open(executable, OFlags::PATH), Err(Errno::LOOP));
         let pin = pins.iter().find(|pin| !pin.holds()).map(|pin| pin.path.clone());
-        pin.or_else(|| is_linked().then(|| executable.clone()))
+        let place = || places.iter().find(|place| !place.holds()).map(|place| place.path.clone());
+        pin.or_else(place).or_else(|| is_linked().then(|| executable.clone()))
     }
 
     /// Turns this process into a program; gives the reason if that cannot be done.

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Failed;
-use metier_sandbox::{Level, Walk};
+use metier_sandbox::{Level, Walk, WritePin};
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, openat};
 
 use crate::bench::{Bench, Tried};
@@ -23,6 +23,7 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("a_folder_that_became_a_link_is_not_entered", folder_became_a_link, ALL),
     ("a_folder_that_was_replaced_is_not_entered", folder_replaced, ALL),
     ("a_redirection_follows_no_link", redirected, ALL),
+    ("a_folder_that_is_written_to_is_pinned", written_folder, ALL),
     ("a_pin_is_looked_at_again_right_before_the_program", looked_at_again, ALL),
     ("a_pipe_in_the_file_system_holds_nobody_for_ever", no_one_reads, ALL),
 ];
@@ -164,6 +165,51 @@ fn redirected(level: Level) -> Result<(), Failed> {
         let behind = bench.plan(&text.replace("file", "folder/new"));
         refuses(&bench, behind, "folder/new", "");
         assert!(!bench.path("work/real/new").exists());
+    }
+    Ok(())
+}
+
+/// A folder to write to, another with a link in it that leads to a third, and a plan whose last program writes.
+fn writing(level: Level, text: &str, is_folder: bool) -> (Bench, Walk) {
+    let bench = Bench::new(level);
+    for folder in ["secret", "folder", "folder/q", "other"] {
+        let path = bench.path("work").join(folder);
+        fs::create_dir(&path).expect("a folder");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).expect("a mode");
+    }
+    symlink("../secret", bench.path("work/other/q")).expect("a link");
+    fs::write(bench.path("work/payload"), "payload").expect("a file");
+    let mut walk = bench.plan(text);
+    let place = bench.work().join(if is_folder { "folder/q" } else { "folder/q/new" });
+    let last = walk.steps.last_mut().and_then(|step| step.programs.last_mut());
+    last.expect("a program").places =
+        vec![WritePin { path: place.clone(), real: vec![place], is_folder }];
+    (bench, walk)
+}
+
+fn written_folder(level: Level) -> Result<(), Failed> {
+    for text in [
+        "mv folder old ; mv other folder ; cp payload folder/q/new",
+        "mv folder/q old ; mv other/q folder ; cp payload folder/q/new",
+        "mv folder old ; mv other folder ; echo x | tee folder/q/new",
+    ] {
+        let (bench, walk) = writing(level, text, false);
+        refuses(&bench, walk, "folder/q/new", "");
+        assert!(!bench.path("work/secret/new").exists(), "{text}");
+        let (bench, walk) = writing(level, &text.replace("q/new", "q"), true);
+        refuses(&bench, walk, "folder/q", "");
+    }
+    let (bench, walk) = writing(level, "rmdir folder/q ; cp payload folder/q", true);
+    refuses(&bench, walk, "folder/q", "");
+    // A folder in its place is the same place, and so is none.
+    for text in [
+        "rmdir folder/q folder ; mkdir -p folder/q ; cp payload folder/q/new",
+        "mv folder old ; mkdir folder ; mv old/q folder ; cp payload folder/q/new",
+    ] {
+        let (bench, walk) = writing(level, text, false);
+        let tried = bench.try_walk(walk).map_err(|error| error.to_string())?;
+        assert_eq!(tried.outcome.ended.changed, None, "{tried:?}");
+        assert!(bench.path("work/folder/q/new").exists(), "{tried:?}");
     }
     Ok(())
 }

@@ -60,6 +60,7 @@ impl Bench {
             directory: self.work(),
             redirections: Vec::new(),
             pins: Vec::new(),
+            places: Vec::new(),
         }
     }
 

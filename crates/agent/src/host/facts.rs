@@ -12,6 +12,7 @@ use metier_approval::{Executable, Facts, FileFact, Identity, normal};
 use rustix::fs::{Access, AtFlags, CWD, OFlags, accessat};
 use sha2::{Digest, Sha256};
 
+use super::links::{MAX_LINKS, of_process};
 use super::owners::is_replaceable;
 use super::repository;
 
@@ -19,8 +20,6 @@ use super::repository;
 const LINE_BYTES: u64 = 256;
 /// Largest program whose digest is made: what anybody installs is smaller, and a digest takes a second or two.
 const MAX_DIGEST_BYTES: u64 = 512 << 20;
-/// How many links one after the other are followed, as the kernel does.
-pub(super) const MAX_LINKS: usize = 40;
 
 /// This machine.
 #[derive(Clone, Debug)]
@@ -43,13 +42,16 @@ impl Facts for Machine {
     }
 
     fn folder(&self, path: &Path) -> Option<FileFact> {
+        if let Some(fact) = moving(path) {
+            return Some(fact);
+        }
         let fact = fact(path)?;
         fs::symlink_metadata(&fact.real).ok()?.is_dir().then_some(fact)
     }
 
     fn file(&self, directory: &Path, path: &str) -> Option<FileFact> {
         let path = directory.join(path);
-        fact(&path).or_else(|| dangling(&path))
+        moving(&path).or_else(|| fact(&path)).or_else(|| dangling(&path))
     }
 
     fn digest(&self, file: &FileFact) -> Option<String> {
@@ -63,6 +65,9 @@ impl Facts for Machine {
 
 /// A program at a path, if it is one.
 fn executable(path: &Path) -> Option<Executable> {
+    if of_process(path).is_some() {
+        return None;
+    }
     let file = fact(path)?;
     let is_file = fs::symlink_metadata(&file.real).ok()?.is_file();
     let may_run = accessat(CWD, &file.real, Access::EXEC_OK, AtFlags::EACCESS).is_ok();
@@ -75,6 +80,12 @@ fn executable(path: &Path) -> Option<Executable> {
     let is_replaceable = is_replaceable(path) || is_replaceable(&named);
     let interpreter = interpreter(&file).ok().flatten();
     Some(Executable { path: named, file, is_replaceable, interpreter })
+}
+
+/// What is at a path that leads elsewhere for each process.
+fn moving(path: &Path) -> Option<FileFact> {
+    let real = path.is_absolute().then(|| of_process(path))??;
+    Some(FileFact { real, identity: Identity::default() })
 }
 
 /// What is at a path, with all links followed.

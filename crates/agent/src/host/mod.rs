@@ -9,6 +9,7 @@ mod gate;
 mod git;
 #[cfg(test)]
 mod installed_tests;
+mod links;
 mod owners;
 mod repository;
 mod sheet;

@@ -2,13 +2,13 @@
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use rustix::fs::lgetxattr;
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use super::facts::MAX_LINKS;
+use super::links::{MAX_LINKS, parts};
 
 /// What lets others write where the owner's group is root.
 const LISTS: [&str; 2] = ["system.posix_acl_access", "system.nfs4_acl"];
@@ -54,13 +54,6 @@ fn walk(path: &Path) -> Option<bool> {
         }
     }
     Some(false)
-}
-
-/// The parts of a path that have to be walked, the last first.
-fn parts(path: &Path) -> Vec<PathBuf> {
-    let parts = path.components().rev();
-    let parts = parts.filter(|part| matches!(part, Component::Normal(_) | Component::ParentDir));
-    parts.map(|part| PathBuf::from(part.as_os_str())).collect()
 }
 
 /// Whether somebody else may write to a file or folder, or has it.

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
+use super::links::of_process;
+
 /// Largest configuration file that is read; people's own have a few kilobytes.
 const MAX_SETTINGS_BYTES: u64 = 256 << 10;
 /// Longest file that says where a repository is: a path and a few letters.
@@ -37,7 +39,11 @@ pub(super) fn settings(directory: &Path) -> Option<Vec<String>> {
 /// Folders of repositories that a folder has or is.
 fn repositories(folder: &Path) -> Option<Vec<PathBuf>> {
     let mut found = Vec::new();
-    let inner = folder.join(".git");
+    let (inner, head) = (folder.join(".git"), folder.join("HEAD"));
+    // Git would find something else there.
+    if of_process(&inner).or_else(|| of_process(&head)).is_some() {
+        return None;
+    }
     match fs::metadata(&inner) {
         Ok(it) if it.is_dir() => found.push(inner),
         Ok(it) if it.is_file() => {
@@ -45,7 +51,7 @@ fn repositories(folder: &Path) -> Option<Vec<PathBuf>> {
         }
         _ => {}
     }
-    if fs::symlink_metadata(folder.join("HEAD")).is_ok() {
+    if fs::symlink_metadata(head).is_ok() {
         found.push(folder.to_owned());
     }
     Some(found)
@@ -78,6 +84,9 @@ fn read(file: &Path, most: u64) -> Option<Option<String>> {
 
 /// Opens a file. A pipe in its place keeps nobody waiting.
 fn open(path: &Path) -> io::Result<File> {
+    if of_process(path).is_some() {
+        return Err(ErrorKind::InvalidInput.into());
+    }
     let flags = OFlags::NONBLOCK | OFlags::CLOEXEC;
     let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;

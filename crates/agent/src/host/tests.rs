@@ -357,6 +357,27 @@ fn a_link_to_where_nothing_is_is_where_a_file_would_be_made() {
 }
 
 #[test]
+fn what_passes_a_link_of_a_process_is_not_followed() {
+    let place = Place::new();
+    place.link("/proc/self/cwd", "work/l");
+    place.link("l/../..", "work/up");
+    let inside = Path::new("/proc/self/cwd");
+    assert_eq!(place.file("l/x").unwrap().real, inside.join("x"));
+    assert_eq!(place.file("none/../l/x").unwrap().real, inside.join("x"));
+    for path in ["l", "l/..", "up", "/proc/self/cwd"] {
+        let real = place.machine.folder(&place.at("work").join(path)).unwrap().real;
+        assert_eq!(real, inside, "{path}");
+    }
+    assert!(place.file("/dev/fd/../cwd").unwrap().real.starts_with("/proc/self"));
+    let own = format!("/proc/{}/exe", std::process::id());
+    assert_eq!(place.file(&own).unwrap().real, Path::new("/proc/self/exe"));
+    for word in ["/proc/self/exe", own.as_str(), "l/x", "/dev/fd/0"] {
+        assert_eq!(place.found(word), None, "{word}");
+    }
+    assert_eq!(place.file("/dev/null").unwrap().real, Path::new("/dev/null"));
+}
+
+#[test]
 fn what_is_allowed_for_good_comes_back_as_it_was_shown() {
     use metier_session::{DecisionStore, MemoryStore, Rule};
     let pinned = Pinned {

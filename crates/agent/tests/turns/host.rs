@@ -31,6 +31,8 @@ pub(crate) const TESTS: &[Test] = &[
     ("host::a_text_without_a_plan_runs_by_a_shell_only_when_a_person_says_so", by_a_shell),
     ("host::what_was_allowed_for_good_is_not_asked_again_until_the_program_changes", for_good),
     ("host::what_changes_while_a_person_decides_does_not_run", changed),
+    ("host::a_path_that_means_another_process_is_not_written", another_process),
+    ("host::a_folder_that_is_replaced_is_not_written_through", replaced_folder),
     ("host::a_text_is_bound_to_the_folder_it_was_shown_with", text_elsewhere),
     ("host::what_a_command_reads_and_whether_it_is_talked_to_is_shown", given),
     ("host::a_command_of_a_person_for_a_tool_is_judged_like_a_models", dispatched),
@@ -332,6 +334,68 @@ fn changed() -> Result<(), Failed> {
         assert!(result.contains("is not what was allowed any more"), "{name}: {result}");
         assert_eq!(at.person.reasons().len(), 1, "{name}");
     }
+    Ok(())
+}
+
+/// A person whose own state is in a folder of the agent's.
+fn with_state(at: &OnHost) -> PathBuf {
+    let own = at.path("own");
+    fs::create_dir(&own).unwrap();
+    let real = own.canonicalize().unwrap();
+    if let Ok(policy) = &mut *at.person.policy.lock().unwrap() {
+        policy.protected.own.push(real);
+    }
+    own.join("config.toml")
+}
+
+fn another_process() -> Result<(), Failed> {
+    let at = OnHost::with(Person::who(None).allowing("tee").allowing("echo").allowing("touch"));
+    let config = with_state(&at);
+    symlink("/proc/self/cwd", at.path("l"))?;
+    let link = at.path("l").display().to_string();
+    let results = at.exec(&[
+        "cd own && echo x | tee /proc/self/cwd/config.toml",
+        "cd own && touch /dev/fd/../cwd/config.toml",
+        "cd own && echo x | tee ../l/config.toml",
+        &format!("cd own && touch {link}/config.toml"),
+    ])?;
+    for (text, is_error) in &results {
+        assert!(*is_error && text.contains("this was not run"), "{text}");
+    }
+    assert!(!config.exists());
+    assert_eq!(at.one("echo x | tee l2")?, "x\n");
+    Ok(())
+}
+
+fn replaced_folder() -> Result<(), Failed> {
+    let person =
+        ["sleep", "cp", "mv", "rm", "mkdir"].into_iter().fold(Person::who(None), Person::allowing);
+    let at = OnHost::with(person);
+    let config = with_state(&at);
+    for folder in ["p/q", "a/b/c"] {
+        fs::create_dir_all(at.path(folder))?;
+    }
+    fs::write(at.path("payload"), "x")?;
+    // It leads to the state once the folder it is in has another place.
+    symlink("../own", at.path("a/b/c/q"))?;
+    let refused = at.one("mv p pp && mv a/b/c p && cp payload p/q/config.toml")?;
+    assert!(refused.contains("puts there"), "{refused}");
+    let wait = json!({ "command": "sleep 3 && cp payload p/q/config.toml", "background": true });
+    let results = outcomes(
+        &at.bench,
+        &[
+            ("exec", wait),
+            ("exec", json!({ "command": "mv p pp && mv a/b/c p" })),
+            ("process", json!({ "action": "poll", "yield_ms": 20_000 })),
+        ],
+    )?;
+    assert!(at.path("p/q").is_symlink(), "{results:?}");
+    let (waited, _) = results.last().ok_or("no result")?;
+    assert!(waited.contains("changed since it was approved"), "{waited}");
+    assert!(!config.exists(), "{results:?}");
+    // A folder that is made again is the same place.
+    assert_eq!(at.one("mkdir d && cp payload d && rm -r d && mkdir d && cp payload d/x")?, "");
+    assert!(at.path("d/x").exists());
     Ok(())
 }
 

@@ -327,7 +327,7 @@ fn file_digests(folder: &Path, digests: &DigestCache) -> io::Result<FileDigests>
 }
 
 /// Returns whether a `SKILL.md` of this digest is the one among the files of its skill.
-fn is_header_of(header: Digest, file: &Path, files: &FileDigests) -> bool {
+pub(super) fn is_header_of(header: Digest, file: &Path, files: &FileDigests) -> bool {
     // A file of the listing, and a file outside the listing that a link leads to.
     let accepted = [entry_digest("file", header), entry_digest("executable", header), header];
     let has = |path: &str| files.get(path).is_some_and(|it| accepted.contains(it));

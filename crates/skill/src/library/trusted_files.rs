@@ -11,7 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
 use crate::files::{Digest, DigestCache, FileDigests, TreeDigests, combine};
-use crate::library::trust::{FileChange, SKILL_FILE, changes, with_linked_skill_file};
+use crate::library::trust::{
+    FileChange, SKILL_FILE, changes, is_header_of, with_linked_skill_file,
+};
 
 /// The digests of the files of a skill that a person trusts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +60,11 @@ impl TrustedFiles {
             || self.0.iter().filter(in_listing).map(|(path, it)| (path.clone(), *it));
         combine(&self.0).to_string() == digest
             || combine(&without_link().collect()).to_string() == digest
+    }
+
+    /// Returns whether a `SKILL.md` whose bytes have this digest is the one that was trusted.
+    pub(crate) fn has_skill_file(&self, file: &Path, digest: Digest) -> bool {
+        is_header_of(digest, file, &self.0)
     }
 
     /// Compares what was read of a folder with what was trusted.

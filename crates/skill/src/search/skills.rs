@@ -1,8 +1,11 @@
 //! The search over the skills of a library.
 
-use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
 
 use super::{Document, Index, headings};
+use crate::discover::MAX_SKILL_FILE_BYTES;
+use crate::files::{Digest, open_regular};
 use crate::header::{Frame, decode};
 use crate::library::{Entry, Place, Snapshot};
 
@@ -35,14 +38,35 @@ impl<'a> SkillIndex<'a> {
     }
 }
 
-/// The headings of a skill's body; none if it cannot be read.
+/// Returns the headings of a skill's body; none if it cannot be read, or is not what was trusted.
 fn headings_of(entry: &Entry) -> Vec<String> {
     let bytes = match &entry.place {
-        Place::Folder { file, .. } => fs::read(file).unwrap_or_default(),
+        Place::Folder { file, .. } => {
+            let read = read_skill_file(file).ok();
+            read.filter(|bytes| is_trusted(entry, file, bytes)).unwrap_or_default()
+        }
         Place::Bundled(skill) => skill.skill_file().to_vec(),
         Place::Remote(_) => Vec::new(),
     };
     let (text, _) = decode(&bytes);
     let start = Frame::find(text.as_bytes()).map_or(0, |frame| frame.body.start);
     headings(&text[start..])
+}
+
+/// Reads a `SKILL.md`. It may be something else than when it was found: a pipe is not waited for, and no more is read than
+/// of the largest file that is loaded.
+fn read_skill_file(file: &Path) -> io::Result<Vec<u8>> {
+    let (opened, metadata) = open_regular(file)?;
+    if metadata.len() > MAX_SKILL_FILE_BYTES {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    let mut bytes = Vec::new();
+    opened.take(MAX_SKILL_FILE_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Returns whether the bytes of a `SKILL.md` may be searched: those of a project's skill must have the digest that was trusted.
+fn is_trusted(entry: &Entry, file: &Path, bytes: &[u8]) -> bool {
+    let trusted = entry.trusted_files.as_ref();
+    trusted.is_none_or(|trusted| trusted.has_skill_file(file, Digest::of_bytes(bytes)))
 }

@@ -4,6 +4,7 @@ mod eligibility;
 mod entry_key;
 mod programs;
 mod remote;
+mod search;
 mod shadowing;
 mod snapshot;
 mod trust;

@@ -34,10 +34,7 @@ impl Context {
     pub(crate) fn exposed_files(&self) -> Vec<String> {
         let state = self.environment.state();
         let files = self.files_with_secrets().into_iter().chain(KEPT.map(|name| state.join(name)));
-        let files = files.filter(|file| has_mode(file, FOR_OTHERS)).map(|file| {
-            let (shown, quoted) = (file.display(), quote(&file.display().to_string()));
-            format!("others can read `{shown}`, which holds keys; run `chmod 600 {quoted}`")
-        });
+        let files = files.filter_map(|file| exposed_file(&file));
         let folder = has_mode(&state, WRITABLE_FOR_OTHERS).then(|| {
             let (shown, quoted) = (state.display(), quote(&state.display().to_string()));
             format!("others can write to `{shown}`, where keys are kept; run `chmod 700 {quoted}`")
@@ -64,6 +61,13 @@ impl Context {
         });
         files.collect()
     }
+}
+
+/// Returns what others than its owner may do with a file of keys, with the command that ends it, if they may do anything.
+pub(crate) fn exposed_file(file: &Path) -> Option<String> {
+    let (shown, quoted) = (file.display(), quote(&file.display().to_string()));
+    has_mode(file, FOR_OTHERS)
+        .then(|| format!("others can read `{shown}`, which holds keys; run `chmod 600 {quoted}`"))
 }
 
 /// Returns whether something is there that has any of these bits.

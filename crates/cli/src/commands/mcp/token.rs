@@ -12,13 +12,14 @@ use crate::args::HttpArgs;
 use crate::context::Context;
 use crate::failure::{Failure, OK};
 use crate::masking::TOKEN_FILE;
-use crate::privacy::make_private_folder;
+use crate::output::style;
+use crate::privacy::{exposed_file, make_private_folder};
 
 /// The variable with a token.
 const VARIABLE: &str = "METIER_MCP_TOKEN";
 /// The random bytes of a token that is made.
 const BYTES: usize = 32;
-/// What others than the owner and its group may not have of a file with tokens.
+/// What others than the owner and its group may not have of a file with tokens; what the group has is warned of.
 const OTHERS: u32 = 0o007;
 
 /// Prints the token that clients need.
@@ -52,7 +53,12 @@ fn found(file: Option<&Path>, context: &Context) -> Result<(String, String), Fai
         (None, Some(text)) => return Ok((text.to_owned(), VARIABLE.to_owned())),
         (None, None) => made(context)?,
     };
-    Ok((read(&path)?, path.display().to_string()))
+    let text = read(&path)?;
+    // The file in the state directory is among those that every command warns of.
+    if let Some(exposed) = file.and_then(exposed_file) {
+        context.output.note(style::WARN, "warning: ", &exposed);
+    }
+    Ok((text, path.display().to_string()))
 }
 
 fn parse(text: &str, place: &str) -> Result<Tokens, Failure> {

@@ -36,6 +36,22 @@ fn a_token_that_others_can_read_is_refused() {
 }
 
 #[test]
+fn a_token_that_the_group_can_read_is_used_with_a_warning() {
+    let env = environment();
+    let file = env.write("project/tokens", "0123456789abcdef\n");
+    let told = |mode| {
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).expect("its mode");
+        // No machine has this address, so the command ends.
+        let outcome = run(&env, "mcp --http 192.0.2.1:1 --allow-remote --token-file tokens");
+        let is_told = |line: &&str| line.contains("tokens");
+        outcome.stderr.lines().filter(is_told).collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!(told(0o640), @"warning: others can read `tokens`, which holds keys; run `chmod 600 tokens`");
+    insta::assert_snapshot!(told(0o660), @"warning: others can read `tokens`, which holds keys; run `chmod 600 tokens`");
+    assert_eq!(told(0o600), "");
+}
+
+#[test]
 fn a_token_that_can_be_guessed_is_refused() {
     let env = environment().with_variable("METIER_MCP_TOKEN", "letmein");
     insta::assert_snapshot!(run(&env, "mcp --http 127.0.0.1:0"), @"

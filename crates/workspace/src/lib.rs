@@ -87,6 +87,7 @@ pub mod settle;
 mod space;
 mod spans;
 pub mod stage;
+mod staged_entries;
 pub mod stream;
 pub mod way;
 

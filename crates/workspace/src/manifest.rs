@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::layout::{INPUTS, venv};
-use crate::stage::{Tree, TreeEntry, TreeKind, is_reserved};
+use crate::stage::{Tree, TreeEntry, TreeKind};
+use crate::staged_entries::StagedEntries;
 
 /// Largest manifest that is read; one of 100,000 files has about 20 MB.
 const MAX_BYTES: u64 = 64 << 20;
@@ -61,7 +62,7 @@ struct StoredManifest {
 impl Manifest {
     /// Returns the manifest of a tree as it will be staged.
     pub(crate) fn of(tree: &Tree) -> Self {
-        let own = tree.entries.iter().filter(|entry| !is_reserved(&entry.path));
+        let own = StagedEntries::of(tree).staged.into_iter();
         let mut entries: BTreeMap<String, TreeKind> =
             own.map(|entry| (entry.path.clone(), entry.kind.clone())).collect();
         for (name, target) in links(&tree.name) {

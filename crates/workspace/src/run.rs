@@ -38,7 +38,8 @@ use crate::record::{Record, RecordedFile};
 use crate::request::{Denial, RunOutput, RunRequest};
 use crate::space::DiskReserve;
 use crate::spans;
-use crate::stage::{StageError, StagedContent, Tree, is_reserved, stage_content};
+use crate::stage::{StageError, StagedContent, Tree, TreeEntry, stage_content};
+use crate::staged_entries::StagedEntries;
 use crate::stream::{MaskedStreams, Streams, advised};
 
 /// How often the clock of files is looked at until it has gone on; it does every few milliseconds.
@@ -180,11 +181,15 @@ impl Runner {
     }
 }
 
-/// Entries of a skill that metier's own names hide.
+/// Returns warnings of entries of a skill that metier's own names hide.
 fn hidden_entries(tree: &Tree) -> Vec<String> {
-    let hidden = tree.entries.iter().filter(|entry| is_reserved(&entry.path));
-    let say = |path: &str| format!("`{path}` of the skill is hidden: metier uses its name");
-    hidden.take(3).map(|entry| say(&entry.path)).collect()
+    let StagedEntries { reserved, diverted, .. } = StagedEntries::of(tree);
+    let say = |why: &'static str| {
+        move |entry: &TreeEntry| format!("`{}` of the skill is hidden: {why}", entry.path)
+    };
+    let reserved = reserved.into_iter().take(3).map(say("metier uses its name"));
+    let diverted = diverted.into_iter().take(3);
+    reserved.chain(diverted.map(say("it is a link through a name that metier uses"))).collect()
 }
 
 /// A run that is under way.

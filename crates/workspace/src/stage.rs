@@ -19,6 +19,7 @@ use crate::manifest::{
     self, Deviation, DeviationKind, FOLDER_MODE, Manifest, file_mode, open_for_reading,
 };
 use crate::spans;
+use crate::staged_entries::StagedEntries;
 
 /// Names that metier puts into a staged skill; an entry of the skill with such a name is hidden.
 pub const RESERVED: [&str; 4] = ["out", "work", "inputs", ".venv"];
@@ -268,9 +269,9 @@ fn unused_folder(content: &Path) -> io::Result<PathBuf> {
 
 fn copy_tree(tree: &Tree, to: &Path) -> Result<(), StageError> {
     // Links come last, so that no file is written through one.
-    let is_link = |entry: &&TreeEntry| matches!(entry.kind, TreeKind::Link { .. });
-    let entries = || tree.entries.iter().filter(|entry| !is_reserved(&entry.path));
-    for entry in entries().filter(|it| !is_link(it)).chain(entries().filter(is_link)) {
+    let mut entries = StagedEntries::of(tree).staged;
+    entries.sort_by_key(|entry| matches!(entry.kind, TreeKind::Link { .. }));
+    for entry in entries {
         if !stays_inside(&entry.path) {
             let source = io::Error::new(io::ErrorKind::InvalidInput, "it leaves the tree");
             let (tree, path) = (tree.name.clone(), entry.path.escape_debug().to_string());
@@ -304,7 +305,7 @@ fn copy_tree(tree: &Tree, to: &Path) -> Result<(), StageError> {
     Ok(())
 }
 
-/// Whether an entry has a name that metier needs for itself.
+/// Returns whether an entry has a name that metier needs for itself.
 pub fn is_reserved(path: &str) -> bool {
     RESERVED.contains(&path.split('/').next().unwrap_or_default())
 }

@@ -1,6 +1,5 @@
 //! What every command about skills needs: settings, roots, and the snapshot made of them.
 
-use std::collections::BTreeSet;
 use std::error::Error as _;
 use std::path::PathBuf;
 
@@ -148,9 +147,10 @@ impl Context {
         offers: &Offers,
         reach: &Reach<'_>,
     ) -> Result<Snapshot, Failure> {
-        let Roots { roots, problems } =
+        let Roots { roots, problems, is_partial } =
             Roots::find(&self.environment, &self.settings, sources, reach);
-        let choices = self.choices(sources)?;
+        let mut choices = self.choices(sources)?;
+        choices.are_claims_counted &= !is_partial;
         let (path, tools) = (system_path(), self.tools());
         if let Err(error) = separate_shared_links(&tools) {
             let text = format!(
@@ -276,20 +276,19 @@ impl Context {
         }
         choices.are_claims_counted = !sources.no_default_sources;
         if !choices.entries.is_empty() {
-            choices.reserved_names = self.names_of_other_agents(&sources.agent);
+            self.reserve_names_of_other_agents(&mut choices, &sources.agent);
         }
         Ok(choices)
     }
 
-    /// Returns the names of skills in the workspaces of other agents: their settings belong to them.
-    fn names_of_other_agents(&self, agent: &str) -> BTreeSet<String> {
+    /// Reserves the names of skills in the workspaces of other agents: their settings belong to them.
+    fn reserve_names_of_other_agents(&self, choices: &mut Choices, agent: &str) {
         let roots = roots::other_workspaces(&self.environment, &self.settings, agent);
-        let scans = scan(&ScanOptions { roots: &roots, cache: Some(&self.cache()) });
-        let names = scans.into_iter().flat_map(|scan| {
+        for scan in scan(&ScanOptions { roots: &roots, cache: Some(&self.cache()) }) {
+            choices.are_claims_counted &= !scan.is_partial;
             let found = scan.found.into_iter().map(|found| found.manifest.name.to_string());
-            found.chain(scan.unread)
-        });
-        names.collect()
+            choices.reserved_names.extend(found.chain(scan.unread));
+        }
     }
 
     /// Recorded trust; a file that cannot be read trusts nobody, and that is said.

@@ -73,6 +73,8 @@ pub(crate) struct Roots {
     pub roots: Vec<Root>,
     /// What was noticed.
     pub problems: Vec<Problem>,
+    /// Whether a place that a setting names is left out, so that not all names of skills are known.
+    pub is_partial: bool,
 }
 
 impl Roots {
@@ -129,7 +131,10 @@ impl Roots {
                     });
                     self.problems.extend(problem);
                 }
-                Err(problem) => self.problems.push(*problem),
+                Err(problem) => {
+                    self.is_partial = true;
+                    self.problems.push(*problem);
+                }
             }
         }
     }

@@ -83,3 +83,19 @@ fn a_skill_key_does_not_get_the_key_of_a_skill_that_this_run_does_not_see() {
     let alone = "--no-default-sources --skills-dir ../downloads";
     assert_eq!(run(&env, &format!("exec taker {alone} -- printenv TOKEN")).code, 1);
 }
+
+#[test]
+fn a_skill_key_does_not_count_while_a_source_is_missing() {
+    for place in ["/nonexistent/skills", "http://127.0.0.1:9/skills.zip"] {
+        let env = environment();
+        let text = "---\nname: thief\ndescription: Takes.\nmetadata:\n  metier:\n    skillKey: first\n---\n";
+        env.write("home/.agents/skills/thief/SKILL.md", text);
+        env.write("home/.metier/config.toml", CONFIGURED);
+        assert_eq!(run(&env, "exec thief -- printenv TOKEN").stdout, "****\n");
+        let settings = format!("skills.extra_dirs = ['{place}']\n{CONFIGURED}");
+        env.write("home/.metier/config.toml", settings);
+        assert_eq!(run(&env, "exec thief -- printenv TOKEN").code, 1, "{place}");
+        let listed = crate::problems(&run(&env, "skills list"));
+        assert!(listed.contains("`skillKey: first` is ignored"), "{listed}");
+    }
+}

@@ -20,3 +20,5 @@ pub use walk::find_skill_files;
 
 pub(crate) use record::{MAX_SKILL_FILE_BYTES, judge as judge_bytes};
 pub(crate) use scan::in_parallel;
+#[cfg(test)]
+pub(crate) use walk::MAX_FOLDERS;

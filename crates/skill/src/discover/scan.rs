@@ -61,6 +61,8 @@ pub struct RootScan {
     pub found: Vec<Found>,
     /// Names of the folders of skills that cannot be read.
     pub unread: Vec<String>,
+    /// Whether there may be more skills, in folders that cannot be read or are beyond a bound.
+    pub is_partial: bool,
     /// What was noticed.
     pub problems: Vec<Problem>,
 }
@@ -104,9 +106,10 @@ fn scan_root(root: &Root, cache: Option<&Path>) -> RootScan {
     let cache_file = cache.map(|folder| cache_file(folder, root));
     let stored = cache_file.as_deref().and_then(cache::read);
     let started = SystemTime::now();
-    let Walk { candidates, refused, problems } = walk(root);
+    let Walk { candidates, refused, is_partial, problems } = walk(root);
     let unread = refused.iter().filter_map(|folder| folder_name(folder)).collect();
-    let mut scan = RootScan { found: Vec::with_capacity(candidates.len()), unread, problems };
+    let found = Vec::with_capacity(candidates.len());
+    let mut scan = RootScan { found, unread, is_partial, problems };
     let reading = match root.project {
         Some(_) => HeaderReading::Digested,
         None => HeaderReading::Beginning,

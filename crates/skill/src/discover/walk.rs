@@ -48,6 +48,8 @@ pub(crate) struct Walk {
     pub(crate) candidates: Vec<Candidate>,
     /// Folders that are skills, or may be, and were not read.
     pub(crate) refused: Vec<PathBuf>,
+    /// Whether folders were left out because they cannot be read or are beyond a bound.
+    pub(crate) is_partial: bool,
     pub(crate) problems: Vec<Problem>,
 }
 
@@ -190,6 +192,7 @@ impl Walker<'_> {
         };
         if inside.iter().any(is_folder) {
             let message = format!("folders more than {MAX_DEPTH} deep were not searched");
+            self.found.is_partial = true;
             self.found.problems.push(Problem::new(Code::WalkBound, folder, message));
         }
     }
@@ -206,7 +209,11 @@ impl Walker<'_> {
             Ok(_) => self.refuse_file(&file, "it is not a regular file"),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return false,
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => return false,
-            Err(error) => self.refuse_file(&file, &error.to_string()),
+            Err(error) => {
+                // A closed folder may hold many skills.
+                self.found.is_partial = true;
+                self.refuse_file(&file, &error.to_string());
+            }
         }
         true
     }
@@ -257,10 +264,20 @@ impl Walker<'_> {
 
     /// Whether a link leads to a folder that may be entered and was not yet.
     fn may_follow(&mut self, link: &Path) -> bool {
-        if !fs::metadata(link).is_ok_and(|metadata| metadata.is_dir()) {
-            return false;
-        }
-        let Ok(real) = fs::canonicalize(link) else { return false };
+        let real = match fs::metadata(link) {
+            Ok(metadata) if !metadata.is_dir() => return false,
+            Ok(_) => fs::canonicalize(link),
+            Err(error) => Err(error),
+        };
+        let real = match real {
+            Ok(real) => real,
+            Err(error) => {
+                // What it leads to is a skill, or a folder of skills, as soon as it is back or can be read.
+                self.found.refused.push(link.to_owned());
+                self.found.is_partial |= error.kind() != io::ErrorKind::NotFound;
+                return false;
+            }
+        };
         let parent = link.parent().and_then(|parent| fs::canonicalize(parent).ok());
         if parent.is_some_and(|parent| parent.starts_with(&real)) {
             let message = "the link leads back to a folder above it and was not followed";
@@ -303,6 +320,7 @@ impl Walker<'_> {
         if is_root && no_folder && self.root.absence == Absence::Silent {
             return;
         }
+        self.found.is_partial = true;
         let message = if absent {
             "there is no such folder".to_owned()
         } else {
@@ -312,6 +330,7 @@ impl Walker<'_> {
     }
 
     fn stop(&mut self, what: &str) -> Go {
+        self.found.is_partial = true;
         let message = format!("the root has {what}; the rest was not searched");
         let problem = Problem::new(Code::WalkBound, &self.root.path, message)
             .help("name a folder further down as the root");

@@ -8,7 +8,7 @@
 //!   (`source = "project"`), and then no other skill has it.
 //! - `skillKey: OTHER` counts only for a skill of the person's own in a default source, if no skill is called OTHER and no
 //!   second skill claims it. Skills that cannot be read and skills of other agents count as well; skills that nobody trusts
-//!   do not. A run without the default sources cannot know, so there no `skillKey` counts.
+//!   do not. A run without the default sources, or one that cannot search all of them, cannot know, so there no `skillKey` counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -17,7 +17,7 @@ use std::path::Path;
 use crate::diagnostic::Code;
 use crate::discover::Source;
 use crate::library::Choices;
-use crate::library::gather::Skill;
+use crate::library::gather::{Skill, UnreadSkills};
 use crate::name::SkillName;
 use crate::problem::Problem;
 
@@ -54,7 +54,7 @@ pub enum ClaimRefusal {
     Source(EntryRefusal),
     /// Skills of this source have no entry but that of their name.
     NotKept(Source),
-    /// The default sources, where a skill of that name may be, are not searched.
+    /// A skill of that name may be in a source that is not searched, or not in whole.
     SourcesNotSearched,
     /// It has the form of a name that metier gives to a skill of a server or a plugin.
     QualifiedName,
@@ -129,7 +129,7 @@ impl fmt::Display for ClaimRefusal {
                 write!(formatter, "it does not count for a skill of the source `{source}`")
             }
             Self::SourcesNotSearched => formatter.write_str(
-                "a skill of that name may be in the default sources, which are not searched",
+                "a skill of that name may be in a source that is not searched, or not in whole",
             ),
             Self::QualifiedName => {
                 formatter.write_str("a key with a colon is that of a server or a plugin")
@@ -147,13 +147,16 @@ pub(super) struct EntryClaims {
     names: BTreeSet<String>,
     /// How many plugins have a skill of a name.
     plugin_skills: BTreeMap<SkillName, usize>,
+    /// Whether every source was searched in whole, so that all names of skills are known.
+    are_names_known: bool,
 }
 
 impl EntryClaims {
     /// Collects the claims of skills whose entry would be theirs. Those of skills that could not have
-    /// it anyway must not keep it from others. `unread` are names of skills that cannot be read.
-    pub(super) fn of(skills: &[Skill], unread: &BTreeSet<String>, choices: &Choices) -> Self {
-        let mut claims = Self::default();
+    /// it anyway must not keep it from others.
+    pub(super) fn of(skills: &[Skill], unread: &UnreadSkills, choices: &Choices) -> Self {
+        let are_names_known = choices.are_claims_counted && !unread.are_some_unknown;
+        let mut claims = Self { are_names_known, ..Self::default() };
         let mut claimed = BTreeSet::new();
         for skill in skills.iter().filter(|skill| skill.is_trusted()) {
             if skill.plugin.is_some() {
@@ -161,14 +164,14 @@ impl EntryClaims {
             }
             let Some(claim) = claim_of(skill) else { continue };
             claimed.insert(claim);
-            if claimant_refusal(claim, skill, choices).is_none() {
+            if claims.claimant_refusal(claim, skill, choices).is_none() {
                 let claimants = claims.claimants.entry(claim.to_owned()).or_default();
                 claimants.insert(skill.name.clone());
             }
         }
         if !claimed.is_empty() {
             let trusted = skills.iter().filter(|skill| skill.is_trusted());
-            let elsewhere = unread.iter().chain(&choices.reserved_names).map(String::as_str);
+            let elsewhere = unread.names.iter().chain(&choices.reserved_names).map(String::as_str);
             let names = trusted.map(|skill| skill.name.as_str()).chain(elsewhere);
             claims.names = names.filter(|name| claimed.contains(name)).map(str::to_owned).collect();
         }
@@ -195,7 +198,7 @@ impl EntryClaims {
         EntryKey {
             key: name.to_owned(),
             is_configured: choices.entries.contains_key(name),
-            refusal: source_refusal(skill.source, name, choices),
+            refusal: key_refusal(skill.source, name, choices),
             ignored_claim,
         }
     }
@@ -204,12 +207,33 @@ impl EntryClaims {
         if self.names.contains(claim) {
             return Some(ClaimRefusal::NameOfASkill);
         }
-        if let Some(refusal) = claimant_refusal(claim, skill, choices) {
+        if let Some(refusal) = self.claimant_refusal(claim, skill, choices) {
             return Some(refusal);
         }
         let others = self.claimants.get(claim).into_iter().flatten();
         let mut others = others.filter(|name| **name != skill.name);
         others.next().map(|_| ClaimRefusal::ClaimedTwice)
+    }
+
+    /// Returns why a skill may not claim a key, whatever other skills there are.
+    fn claimant_refusal(
+        &self,
+        claim: &str,
+        skill: &Skill,
+        choices: &Choices,
+    ) -> Option<ClaimRefusal> {
+        if let Some(refusal) = key_refusal(claim_source(skill), claim, choices) {
+            return Some(ClaimRefusal::Source(refusal));
+        }
+        match skill.source {
+            Source::Remote => None,
+            source @ (Source::Project | Source::Plugin | Source::Flag) => {
+                Some(ClaimRefusal::NotKept(source))
+            }
+            _ if claim.contains(':') => Some(ClaimRefusal::QualifiedName),
+            _ if !self.are_names_known => Some(ClaimRefusal::SourcesNotSearched),
+            _ => None,
+        }
     }
 
     /// Returns the name that counts for the entry. A plugin's skill that goes by another name because its own is taken
@@ -224,22 +248,6 @@ impl EntryClaims {
             return named.as_str();
         }
         skill.name.as_str()
-    }
-}
-
-/// Returns why a skill may not claim a key, whatever other skills there are.
-fn claimant_refusal(claim: &str, skill: &Skill, choices: &Choices) -> Option<ClaimRefusal> {
-    if let Some(refusal) = source_refusal(claim_source(skill), claim, choices) {
-        return Some(ClaimRefusal::Source(refusal));
-    }
-    match skill.source {
-        Source::Remote => None,
-        source @ (Source::Project | Source::Plugin | Source::Flag) => {
-            Some(ClaimRefusal::NotKept(source))
-        }
-        _ if claim.contains(':') => Some(ClaimRefusal::QualifiedName),
-        _ if !choices.are_claims_counted => Some(ClaimRefusal::SourcesNotSearched),
-        _ => None,
     }
 }
 
@@ -258,7 +266,7 @@ fn claim_source(skill: &Skill) -> Source {
     }
 }
 
-fn source_refusal(source: Source, key: &str, choices: &Choices) -> Option<EntryRefusal> {
+fn key_refusal(source: Source, key: &str, choices: &Choices) -> Option<EntryRefusal> {
     let named = choices.entries.get(key).and_then(|entry| entry.source);
     let is_own = !matches!(source, Source::Project | Source::Plugin | Source::Remote);
     match named {

@@ -23,9 +23,17 @@ const SKILLS_PER_THREAD: usize = 64;
 #[derive(Default)]
 pub(super) struct Gathered {
     pub(super) skills: Vec<Skill>,
-    /// Names of the folders of the person's skills that cannot be read.
-    pub(super) unread: BTreeSet<String>,
+    pub(super) unread: UnreadSkills,
     pub(super) problems: Vec<Problem>,
+}
+
+/// The skills that the person keeps and that cannot be read.
+#[derive(Default)]
+pub(super) struct UnreadSkills {
+    /// Names of their folders.
+    pub(super) names: BTreeSet<String>,
+    /// Whether there may be others, in folders that were not searched.
+    pub(super) are_some_unknown: bool,
 }
 
 /// Gathers, and counts what is not used because nobody trusts it.
@@ -130,7 +138,8 @@ impl Gathering {
     fn add_root(&mut self, index: usize, root: &Root, scan: RootScan, trust: TrustPolicy<'_>) {
         self.gathered.problems.extend(scan.problems);
         if root.project.is_none() {
-            self.gathered.unread.extend(scan.unread);
+            self.gathered.unread.names.extend(scan.unread);
+            self.gathered.unread.are_some_unknown |= scan.is_partial;
         }
         self.gathered.skills.reserve(scan.found.len());
         let mut untrusted = 0;

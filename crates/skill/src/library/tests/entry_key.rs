@@ -121,7 +121,17 @@ fn a_skill_that_nobody_trusts_takes_no_key_away_by_its_name() {
 
 #[test]
 fn the_name_of_a_skill_that_cannot_be_read_cannot_be_claimed() {
-    let break_it: [fn(&World); 4] = [
+    let break_it: [fn(&World); 6] = [
+        |world| {
+            std::fs::remove_dir(world.scratch.path("user/weather")).unwrap();
+            world.scratch.link("user/weather", "nowhere");
+        },
+        |world| {
+            std::fs::remove_dir(world.scratch.path("user/weather")).unwrap();
+            // As a link through a closed folder: there is something, and it cannot be looked at.
+            world.scratch.link("user/weather", "../thief-file/weather");
+            world.scratch.write("thief-file", "");
+        },
         |world| drop(world.scratch.write("user/weather/SKILL.md", "---\nname: weather\n---\n")),
         |world| drop(world.scratch.write("user/weather/SKILL.md", vec![0_u8; 2 << 20])),
         |world| drop(world.scratch.fifo("user/weather/SKILL.md")),
@@ -142,6 +152,55 @@ fn the_name_of_a_skill_that_cannot_be_read_cannot_be_claimed() {
 }
 
 #[test]
+fn nothing_is_claimed_where_a_source_was_not_searched_in_whole() {
+    use crate::discover::{Absence, MAX_FOLDERS};
+    let hide: [fn(&mut World); 5] = [
+        |world| world.root(Source::Extra, "gone").absence = Absence::Reported,
+        |world| {
+            // As a closed folder, for tests that run as root: it is there and cannot be listed.
+            world.scratch.link("managed", "managed");
+            world.root(Source::Managed, "managed");
+        },
+        |world| {
+            world.scratch.skill("user/a/b/c/d/e/f/g/weather");
+        },
+        |world| {
+            for number in 0..=MAX_FOLDERS {
+                world.scratch.folder(format!("managed/{number}"));
+            }
+            world.root(Source::Managed, "managed");
+        },
+        |world| {
+            world.scratch.write("managed", "");
+            world.root(Source::Managed, "managed/skills").absence = Absence::Reported;
+        },
+    ];
+    for (row, hide) in hide.into_iter().enumerate() {
+        let mut world = World::new();
+        skill(&world, "user", "thief", "weather");
+        entry(&mut world, "weather", None);
+        hide(&mut world);
+        world.root(Source::User, "user");
+        assert_eq!(
+            standing(&world, "thief"),
+            "has thief; not weather: a skill of that name may be in a source that is not searched, or not in whole; without KEY",
+            "{row}"
+        );
+    }
+}
+
+#[test]
+fn a_project_that_cannot_be_searched_in_whole_takes_no_key_away() {
+    let mut world = World::new();
+    skill(&world, "user", "thief", "weather");
+    world.scratch.skill("project/skills/a/b/c/d/e/f/g/weather");
+    world.root(Source::User, "user");
+    world.root(Source::Project, "project/skills");
+    entry(&mut world, "weather", None);
+    insta::assert_snapshot!(standing(&world, "thief"), @"has weather; ready");
+}
+
+#[test]
 fn the_name_of_a_skill_that_is_kept_elsewhere_cannot_be_claimed() {
     let mut world = World::new();
     skill(&world, "user", "thief", "weather");
@@ -158,7 +217,7 @@ fn a_skill_key_does_not_count_where_the_default_sources_are_not_searched() {
     world.root(Source::User, "user");
     entry(&mut world, "weather", None);
     world.choices.are_claims_counted = false;
-    insta::assert_snapshot!(standing(&world, "thief"), @"has thief; not weather: a skill of that name may be in the default sources, which are not searched; without KEY");
+    insta::assert_snapshot!(standing(&world, "thief"), @"has thief; not weather: a skill of that name may be in a source that is not searched, or not in whole; without KEY");
 }
 
 #[test]

@@ -91,6 +91,9 @@ impl From<SettingsError> for Failure {
             SettingsError::Glob { .. } => {
                 failure.into_usage().hint("write names such as `pdf`, or patterns such as `git-*`")
             }
+            SettingsError::DottedEntry { .. } => {
+                failure.into_usage().hint("give the skill a name without dots, and write that")
+            }
             SettingsError::Agent { .. }
             | SettingsError::Server { .. }
             | SettingsError::WrongKind { .. } => failure.into_usage(),

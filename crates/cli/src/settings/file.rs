@@ -14,6 +14,8 @@ use crate::settings::{Key, Value};
 
 /// Largest configuration file that is read.
 const MAX_BYTES: u64 = 4 << 20;
+/// What stands around a key with a dot in the name of a setting for a skill.
+const QUOTE: char = '"';
 /// Longest name of a server.
 const MAX_LABEL: usize = 32;
 
@@ -68,6 +70,16 @@ pub(crate) enum SettingsError {
         name: String,
         /// Why not.
         rule: &'static str,
+    },
+    /// The key of an entry for a skill has a dot or a quote.
+    #[error(
+        "{place}: `{name}` cannot be used: keys below `skills.entries` have no dots and no quotes"
+    )]
+    DottedEntry {
+        /// Where it was set.
+        place: String,
+        /// What was set, with quotes around the key.
+        name: String,
     },
     /// A glob cannot be read.
     #[error("{place}: `{name}` has `{}`, which is not a name or a glob of names", glob.escape_debug())]
@@ -140,6 +152,7 @@ fn parse(path: &Path, text: &str) -> Result<Vec<ReadLine>, SettingsError> {
             let place = format!("{}:{line}", path.display());
             check_agent(&name, &place)?;
             check_server(&name, &place)?;
+            check_entry(&name, &place)?;
             let key = Key::find(&name).ok_or_else(|| SettingsError::Unknown {
                 place: place.clone(),
                 nearest: nearest_name(&name),
@@ -176,6 +189,19 @@ fn check_agent(name: &str, place: &str) -> Result<(), SettingsError> {
     }
 }
 
+/// Checks the key of an entry for a skill: with a dot it would be read as the entry of another skill.
+fn check_entry(name: &str, place: &str) -> Result<(), SettingsError> {
+    if is_of_entry(name) && name.contains(QUOTE) {
+        return Err(SettingsError::DottedEntry { place: place.to_owned(), name: name.to_owned() });
+    }
+    Ok(())
+}
+
+/// Returns whether a dotted name is that of a setting for a skill, also where a part of it stands in quotes.
+fn is_of_entry(name: &str) -> bool {
+    name.replace(QUOTE, "").starts_with("skills.entries.")
+}
+
 /// Checks what a server is called: its name becomes part of names of tools.
 fn check_server(name: &str, place: &str) -> Result<(), SettingsError> {
     let Some(rest) = name.strip_prefix("mcp.servers.") else { return Ok(()) };
@@ -206,11 +232,13 @@ fn flatten<'a>(
     leaves: &mut Vec<(String, &'a DeValue<'a>, usize)>,
 ) {
     for (key, value) in table {
-        let name = if prefix.is_empty() {
-            key.get_ref().to_string()
-        } else {
-            format!("{prefix}.{}", key.get_ref())
+        let join = |key: &str| {
+            if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") }
         };
+        let mut name = join(key.get_ref());
+        if key.get_ref().contains('.') && is_of_entry(&name) {
+            name = join(&format!("{QUOTE}{}{QUOTE}", key.get_ref()));
+        }
         match value.get_ref() {
             // A server of which nothing is said is one that lacks its command.
             DeValue::Table(inner) if inner.is_empty() && prefix == "mcp.servers" => {

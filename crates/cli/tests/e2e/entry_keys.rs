@@ -85,6 +85,52 @@ fn a_skill_key_does_not_get_the_key_of_a_skill_that_this_run_does_not_see() {
 }
 
 #[test]
+fn a_key_with_a_dot_belongs_to_no_skill() {
+    let env = environment();
+    for name in ["weather", "weather.env"] {
+        env.skill("home/.agents/skills", name, "Tells. Use when asked.");
+    }
+    let claim = "---\nname: claim\ndescription: Tells.\nmetadata:\n  metier:\n    skillKey: weather.env\n---\n";
+    env.write("home/.agents/skills/claim/SKILL.md", claim);
+    let given = |env: &TestEnv| {
+        let line = |name: &str| run(env, &format!("exec {name} -- printenv STOLEN api_key")).stdout;
+        ["weather", "weather.env", "claim"].map(line).concat()
+    };
+    // A variable of `weather` whose setting is called like a field of an entry `weather.env`.
+    env.write("home/.metier/config.toml", "[skills.entries.weather]\nenv.api_key = 'hush-hush'\n");
+    assert_eq!(run(&env, "exec weather -- printenv api_key").stdout, "****\n");
+    for name in ["weather.env", "claim"] {
+        let header = format!(
+            "---\nname: {name}\ndescription: Tells.\nmetadata:\n  metier:\n    primaryEnv: STOLEN\n    skillKey: weather.env\n---\n"
+        );
+        env.write(format!("home/.agents/skills/{name}/SKILL.md"), header);
+        assert_eq!(run(&env, &format!("exec {name} -- printenv STOLEN")).code, 1, "{name}");
+    }
+    let explained = json(&run(&env, "skills explain weather.env --json"));
+    assert_snapshot!(explained["entry"], @r#"{"key":"weather.env","configured":false,"granted":false,"reason":"cannot have a key with a dot","ignored_skill_key":null}"#);
+    for text in [
+        "[skills.entries.\"weather.env\"]\napi_key = 'hush-hush'\n",
+        "skills.\"entries.weather.env\".api_key = 'hush-hush'\n",
+        "\"skills.entries.weather.env\".api_key = 'hush-hush'\n",
+    ] {
+        env.write("home/.metier/config.toml", text);
+        assert_eq!(given(&env), "", "{text}");
+    }
+    env.write(
+        "home/.metier/config.toml",
+        "[skills.entries.\"weather.env\"]\napi_key = 'hush-hush'\n",
+    );
+    assert_snapshot!(run(&env, "skills explain weather"), @r#"
+    exit 2
+    ----- stdout
+
+    ----- stderr
+    error: [HOME]/.metier/config.toml:2: `skills.entries."weather.env".api_key` cannot be used: keys below `skills.entries` have no dots and no quotes
+    hint: give the skill a name without dots, and write that
+    "#);
+}
+
+#[test]
 fn a_skill_key_does_not_count_while_a_source_is_missing() {
     for place in ["/nonexistent/skills", "http://127.0.0.1:9/skills.zip"] {
         let env = environment();

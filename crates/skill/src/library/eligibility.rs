@@ -270,11 +270,13 @@ impl Block {
             None => String::new(),
             Some(EntryRefusal::SourceNotNamed(source)) => format!(" with `source = \"{source}\"`"),
             // The entry belongs to another skill; only the variable itself is left.
-            Some(EntryRefusal::OtherSource(_)) if matches!(self, Self::Env { .. }) => {
+            Some(EntryRefusal::OtherSource(_) | EntryRefusal::DottedKey)
+                if matches!(self, Self::Env { .. }) =>
+            {
                 let Self::Env { name } = self else { return None };
                 return Some(format!("set {name}"));
             }
-            Some(EntryRefusal::OtherSource(_)) => String::new(),
+            Some(EntryRefusal::OtherSource(_) | EntryRefusal::DottedKey) => String::new(),
         };
         Some(match self {
             Self::SkillsOff => "set `skills.enabled = true`".to_owned(),

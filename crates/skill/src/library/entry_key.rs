@@ -9,6 +9,7 @@
 //! - `skillKey: OTHER` counts only for a skill of the person's own in a default source, if no skill is called OTHER and no
 //!   second skill claims it. Skills that cannot be read and skills of other agents count as well; skills that nobody trusts
 //!   do not. A run without the default sources, or one that cannot search all of them, cannot know, so there no `skillKey` counts.
+//! - A key with a dot belongs to no skill: in a dotted name of a setting it cannot be told from two keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -41,6 +42,8 @@ pub enum EntryRefusal {
     SourceNotNamed(Source),
     /// The entry is for the skill of this other source.
     OtherSource(Source),
+    /// The key has a dot.
+    DottedKey,
 }
 
 /// Why a `skillKey` does not count.
@@ -86,6 +89,9 @@ impl EntryKey {
                         "if this skill should have it, add `source = \"{source}\"` to the entry"
                     )),
                     EntryRefusal::OtherSource(_) => problem(message),
+                    EntryRefusal::DottedKey => {
+                        problem(message).help("give the skill a name without dots")
+                    }
                 })
             }
             (_, Some((claim, refusal)))
@@ -107,6 +113,7 @@ impl fmt::Display for EntryRefusal {
             Self::OtherSource(source) => {
                 write!(formatter, "says `source = \"{source}\"`")
             }
+            Self::DottedKey => formatter.write_str("cannot have a key with a dot"),
         }
     }
 }
@@ -267,6 +274,9 @@ fn claim_source(skill: &Skill) -> Source {
 }
 
 fn key_refusal(source: Source, key: &str, choices: &Choices) -> Option<EntryRefusal> {
+    if key.contains('.') {
+        return Some(EntryRefusal::DottedKey);
+    }
     let named = choices.entries.get(key).and_then(|entry| entry.source);
     let is_own = !matches!(source, Source::Project | Source::Plugin | Source::Remote);
     match named {

@@ -276,19 +276,19 @@ fn remedies_quote_keys_that_toml_does_not_take_bare() {
         let text = format!("---\nname: ship\n{header}\n---\n");
         world.scratch.write(format!("{folder}/SKILL.md"), text);
     }
-    world.plugin("my.tools", "p/skills");
+    world.plugin("my_tools", "p/skills");
     world.root(Source::User, "user");
     insta::assert_snapshot!(world.outcome(), @r#"
-    my.tools:ship (plugin) p/skills/ship/SKILL.md
-      not eligible, needs the variable TOKEN: set TOKEN, or `skills.entries."my.tools:ship".env.TOKEN` with `source = "plugin"`
+    my_tools:ship (plugin) p/skills/ship/SKILL.md
+      not eligible, needs the variable TOKEN: set TOKEN, or `skills.entries."my_tools:ship".env.TOKEN` with `source = "plugin"`
     ship (user) user/ship/SKILL.md
       not eligible, needs the variable TOKEN: set TOKEN, or `skills.entries.ship.env.TOKEN`
     "#);
     // What the remedy says is what works.
     let env = ["TOKEN".to_owned()].into();
     let source = Some(Source::Plugin);
-    entry(&mut world, "my.tools:ship", EntryChoice { env, source, ..EntryChoice::default() });
-    assert!(world.build().find("my.tools:ship").unwrap().verdict.is_eligible());
+    entry(&mut world, "my_tools:ship", EntryChoice { env, source, ..EntryChoice::default() });
+    assert!(world.build().find("my_tools:ship").unwrap().verdict.is_eligible());
 }
 
 #[test]

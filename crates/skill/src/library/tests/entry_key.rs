@@ -201,6 +201,18 @@ fn a_project_that_cannot_be_searched_in_whole_takes_no_key_away() {
 }
 
 #[test]
+fn a_name_with_a_dot_has_no_entry() {
+    let mut world = World::new();
+    skill(&world, "user", "weather.env", "");
+    skill(&world, "user", "thief", "weather.env2");
+    world.root(Source::User, "user");
+    entry(&mut world, "weather.env", None);
+    entry(&mut world, "weather.env2", None);
+    insta::assert_snapshot!(standing(&world, "weather.env"), @"no weather.env: cannot have a key with a dot; without KEY");
+    insta::assert_snapshot!(standing(&world, "thief"), @"has thief; not weather.env2: its entry cannot have a key with a dot; without KEY");
+}
+
+#[test]
 fn the_name_of_a_skill_that_is_kept_elsewhere_cannot_be_claimed() {
     let mut world = World::new();
     skill(&world, "user", "thief", "weather");

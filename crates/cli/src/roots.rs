@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use metier_skill::diagnostic::Code;
 use metier_skill::discover::{Absence, Links, Root, Source, find_plugins};
 use metier_skill::problem::Problem;
 
@@ -47,22 +48,30 @@ impl Project {
         self.folders.iter().filter(|it| real(&it.join(".metier")) != state).cloned().collect()
     }
 
-    /// The roots of the project, the outermost and least first.
-    pub(crate) fn roots(&self, environment: &Environment, settings: &Settings) -> Vec<Root> {
-        let allowed = settings.list("skills.allow_symlink_targets");
-        let also: Vec<PathBuf> =
-            allowed.iter().map(|text| environment.expand(text, &environment.folder)).collect();
+    /// Returns the roots of the project, the outermost and least first. A root that is a link to elsewhere is left out:
+    /// otherwise a project could have any folder searched and watched.
+    pub(crate) fn roots(&self, environment: &Environment, settings: &Settings) -> Roots {
+        let also = link_targets(environment, settings);
         let others = user_folders(environment).chain([environment.state().join("skills")]);
         let others: Vec<PathBuf> = others.map(|path| real(&path)).collect();
         let folders = self.folders.iter().flat_map(|it| PROJECT_FOLDERS.map(|name| it.join(name)));
-        folders
-            .filter(|path| !others.contains(&real(path)))
-            .map(|path| Root {
+        let mut roots = Roots::default();
+        for path in folders.filter(|path| !others.contains(&real(path))) {
+            if leads_outside(&path, &self.root, &also) {
+                roots.problems.push(link_outside(&path));
+                continue;
+            }
+            roots.roots.push(Root {
                 links: Links::Inside { also: also.clone() },
-                project: Some(self.root.clone()),
-                ..root(Source::Project, path)
-            })
-            .collect()
+                ..project_root(path, self.root.clone())
+            });
+        }
+        roots
+    }
+
+    /// Returns whether the project is the folder with the state directory: the person's home, which cannot be trusted.
+    pub(crate) fn is_home(&self, environment: &Environment) -> bool {
+        real(&self.root.join(".metier")) == real(&environment.state())
     }
 }
 
@@ -93,7 +102,9 @@ impl Roots {
             for folder in user_folders(environment) {
                 roots.add(Source::User, folder);
             }
-            roots.roots.extend(Project::of(&environment.folder).roots(environment, settings));
+            let project = Project::of(&environment.folder).roots(environment, settings);
+            roots.roots.extend(project.roots);
+            roots.problems.extend(project.problems);
             roots.add(
                 Source::Workspace,
                 workspace(environment, settings, &sources.agent).join("skills"),
@@ -173,17 +184,38 @@ fn root(source: Source, path: PathBuf) -> Root {
 fn relative_root(place: &str, path: PathBuf, environment: &Environment) -> Root {
     let project = Project::of(&environment.folder).root;
     // The folder with the state directory is the person's home, and no project.
-    let is_home = real(&project.join(".metier")) == real(&environment.state());
+    let is_home = Project::of(&environment.folder).is_home(environment);
     let is_inside = !is_home && real(&environment.folder.join(place)).starts_with(real(&project));
     if !is_inside {
         return Root { absence: Absence::Reported, ..root(Source::Extra, path) };
     }
-    Root {
-        absence: Absence::Reported,
-        links: Links::Inside { also: Vec::new() },
-        project: Some(project),
-        ..root(Source::Project, path)
-    }
+    Root { absence: Absence::Reported, ..project_root(path, project) }
+}
+
+fn project_root(path: PathBuf, project: PathBuf) -> Root {
+    let links = Links::Inside { also: Vec::new() };
+    Root { links, project: Some(project), ..root(Source::Project, path) }
+}
+
+/// Returns the folders outside a project to which its links may lead. A relative one starts at the state directory: below
+/// the working directory it could be a link of the project itself.
+fn link_targets(environment: &Environment, settings: &Settings) -> Vec<PathBuf> {
+    let targets = settings.list("skills.allow_symlink_targets").iter();
+    targets.map(|text| environment.expand(text, &environment.state())).collect()
+}
+
+/// Returns whether a folder is really elsewhere than in its project and the folders to which links may lead.
+fn leads_outside(folder: &Path, project: &Path, also: &[PathBuf]) -> bool {
+    let target = real(folder);
+    let mut allowed = also.iter().map(PathBuf::as_path).chain([project]);
+    !allowed.any(|it| target.starts_with(real(it)))
+}
+
+fn link_outside(folder: &Path) -> Problem {
+    let message = "the folder is a link that leads outside the project, and is not searched";
+    Problem::new(Code::LinkOutside, folder, message).help(
+        "move the skills into the project, or add the target to `skills.allow_symlink_targets`",
+    )
 }
 
 /// A path with links resolved, for the person's own folders: a home may be reached through a link.

@@ -14,7 +14,7 @@ use crate::args::{SourceArgs, TrustArgs};
 use crate::context::Context;
 use crate::failure::{FAILED, Failure, OK};
 use crate::output::{counted, plain, style, styled};
-use crate::roots::{self, Project, Roots};
+use crate::roots::{Project, Roots};
 
 /// Lists, trusts or revokes.
 pub(super) fn run(arguments: &TrustArgs, context: &Context) -> Result<u8, Failure> {
@@ -44,7 +44,7 @@ fn project(path: Option<&Path>, context: &Context) -> Result<Project, Failure> {
     })?;
     // The working directory is named as the person sees it; so are its skills.
     let project = Project::of(if path.is_some() { &real } else { here });
-    if roots::real(&project.root.join(".metier")) == roots::real(&context.environment.state()) {
+    if project.is_home(&context.environment) {
         return Err(Failure::usage("the state directory is not a project")
             .hint("name the project: `metier trust PATH`"));
     }
@@ -160,12 +160,13 @@ fn trust(
     context: &Context,
 ) -> Result<u8, Failure> {
     let working = context.output.working("looking for skills");
-    let roots = roots_of(project, context);
+    let Roots { roots, problems, .. } = roots_of(project, context);
     let scans = scan(&ScanOptions { roots: &roots, cache: None });
     let folders: Vec<PathBuf> = scans
         .iter()
         .flat_map(|scan| scan.found.iter().map(|found| found.folder().to_owned()))
         .collect();
+    context.report(&problems);
     for scan in &scans {
         context.report(&scan.problems);
     }
@@ -204,14 +205,14 @@ fn trust(
 }
 
 /// Returns the roots of a project, with folders inside it that a variable names.
-fn roots_of(project: &Project, context: &Context) -> Vec<Root> {
+fn roots_of(project: &Project, context: &Context) -> Roots {
     let (environment, settings) = (&context.environment, &context.settings);
     let mut roots = project.roots(environment, settings);
     let found = Roots::find(environment, settings, &SourceArgs::default(), &Reach::AtHand).roots;
     let named = found.into_iter().filter(|it| it.project.as_ref() == Some(&project.root));
-    let named = named.filter(|it| roots.iter().all(|other| other.path != it.path));
+    let named = named.filter(|it| roots.roots.iter().all(|other| other.path != it.path));
     let mut named: Vec<Root> = named.collect();
-    roots.append(&mut named);
+    roots.roots.append(&mut named);
     roots
 }
 

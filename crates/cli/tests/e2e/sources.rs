@@ -1,6 +1,7 @@
 //! Where skills are found, and which of a name wins.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use insta::assert_snapshot;
@@ -248,4 +249,41 @@ fn a_relative_place_leads_to_no_skill_of_a_project_that_is_not_trusted() {
     assert!(blocked(&env), "nobody trusted the project");
     assert_eq!(run(&env, "trust").code, 0);
     assert!(!blocked(&env));
+}
+
+#[test]
+fn a_root_of_a_project_that_is_a_link_leads_nowhere_outside() {
+    let env = environment();
+    fs::create_dir_all(env.project().join(".git")).unwrap();
+    fs::create_dir_all(env.project().join(".agents")).unwrap();
+    put(&env, "elsewhere", "outside");
+    put(&env, "project/.claude/skills", "inside");
+    symlink("../../elsewhere", env.project().join(".agents/skills")).unwrap();
+    symlink(".claude", env.project().join(".metier")).unwrap();
+    let names = |env: &TestEnv| {
+        let listed = json(&run(env, "skills list --all --json"));
+        let skills = listed["skills"].as_array().unwrap().iter();
+        let skills = skills.filter(|it| it["source"] == "project");
+        skills.map(|it| it["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(names(&env), "inside");
+    let listed = run(&env, "skills list --skill inside");
+    assert_snapshot!(problems(&listed), @"
+    warning: [PROJECT]: the project is not trusted, so its 2 skills are not used; look at what is there, then run `metier trust` [M086]
+    error: [PROJECT]/.agents/skills: the folder is a link that leads outside the project, and is not searched [M083]
+    ");
+    assert_snapshot!(run(&env, "trust"), @"
+    exit 0
+    ----- stdout
+    trusted: [PROJECT], 2 skills
+      .claude/skills/inside
+      .metier/skills/inside
+    ----- stderr
+    error: [PROJECT]/.agents/skills: the folder is a link that leads outside the project, and is not searched [M083]
+      hint: move the skills into the project, or add the target to `skills.allow_symlink_targets`
+    ");
+    let elsewhere = env.root().join("elsewhere").display().to_string();
+    let allowed = format!("skills.allow_symlink_targets = [{elsewhere:?}]");
+    env.write("home/.metier/config.toml", allowed);
+    assert_eq!(names(&env), "inside outside");
 }

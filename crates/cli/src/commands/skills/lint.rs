@@ -144,13 +144,12 @@ fn files_to_lint(
     working: &Working,
 ) -> Result<(Vec<PathBuf>, Vec<Problem>), Failure> {
     let reach = Reach::Network(working);
-    let roots = if paths.is_empty() {
-        Roots::find(&context.environment, &context.settings, sources, &reach).roots
+    let Roots { roots, mut problems, .. } = if paths.is_empty() {
+        Roots::find(&context.environment, &context.settings, sources, &reach)
     } else {
-        Vec::new()
+        Roots::default()
     };
     let mut files = Vec::new();
-    let mut problems = Vec::new();
     for path in paths {
         let full = context.environment.folder.join(path);
         if !full.exists() {

@@ -15,12 +15,11 @@ use serde::{Deserialize, Serialize};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::{Measured, Working};
+use crate::places::SkillPlace;
 use crate::privacy::make_private_folder;
 
 /// An address that was asked this recently is not asked again.
 const FRESH: Duration = Duration::from_secs(5 * 60);
-
-type Located = (PathBuf, Option<Problem>);
 
 /// How far one goes for an archive.
 #[derive(Debug)]
@@ -31,49 +30,40 @@ pub(crate) enum Reach<'a> {
     AtHand,
 }
 
-/// The folder of skills that a setting names: the folder itself, or where its archive is unpacked. A relative path starts
-/// at `base`.
+/// A located folder of skills, with what was noticed on the way.
+pub(crate) type Located = (PathBuf, Option<Problem>);
+
+/// Returns the folder of skills at a place: the folder itself, or where its archive is unpacked.
 ///
 /// A copy that could not be brought up to date is used, with a remark.
 pub(crate) fn locate(
-    place: &str,
-    base: &Path,
+    place: &SkillPlace<'_>,
     environment: &Environment,
     reach: &Reach<'_>,
 ) -> Result<Located, Box<Problem>> {
-    let (address, pin) = split_pin(place)?;
-    if address.starts_with("https://") || address.starts_with("http://") {
-        return Archive::new(address, pin, environment).locate(reach);
-    }
-    let path = match address.strip_prefix("file://") {
-        Some(path) => PathBuf::from(path),
-        None => environment.expand(address, base),
+    let Some(path) = place.path() else {
+        return Archive::new(place.address, place.pin, environment).locate(reach);
     };
     if !path.is_file() {
-        return Ok((path, None));
+        return match place.pin {
+            None => Ok((path.to_owned(), None)),
+            Some(_) => Err(refused_pin(path)),
+        };
     }
     let name = path.to_string_lossy();
-    let archive = Archive::new(&name, pin, environment);
-    let folder = archive.unpack_file(&path).map_err(|failure| archive.refused(&failure))?;
+    let archive = Archive::new(&name, place.pin, environment);
+    let folder = archive.unpack_file(path).map_err(|failure| archive.refused(&failure))?;
     Ok((folder, None))
 }
 
-/// Returns whether what a place holds depends on where it is resolved: a relative path does, unless a digest pins it.
-pub(crate) fn is_relative(place: &str) -> bool {
-    !place.contains("://") && !place.contains("#sha256=") && !place.starts_with(['~', '/'])
-}
-
-/// Takes `#sha256=…` off an address.
-fn split_pin(place: &str) -> Result<(&str, Option<Digest>), Box<Problem>> {
-    let Some((address, pin)) = place.split_once("#sha256=") else { return Ok((place, None)) };
-    match Digest::from_hex(pin) {
-        Some(digest) => Ok((address, Some(digest))),
-        None => Err(Box::new(Problem::new(
-            Code::ArchiveRefused,
-            Path::new(&shown(address)),
-            "what follows `#sha256=` is not a digest of 64 hexadecimal digits",
-        ))),
-    }
+/// A digest can be compared with an archive only; whoever writes one does not want what is not compared.
+fn refused_pin(path: &Path) -> Box<Problem> {
+    let message = if path.is_dir() {
+        "a digest behind `#sha256=` pins an archive, and this is a folder"
+    } else {
+        "there is no such archive"
+    };
+    Box::new(Problem::new(Code::ArchiveRefused, path, message))
 }
 
 /// An archive and its place in the cache.
@@ -98,7 +88,8 @@ struct Record {
 impl<'a> Archive<'a> {
     fn new(address: &'a str, pin: Option<Digest>, environment: &Environment) -> Self {
         let (caches, chosen_by) = match environment.variable("SKILLS_CACHE_DIR") {
-            Some(folder) => (environment.expand(folder, &environment.folder), "SKILLS_CACHE_DIR"),
+            // Never below the working directory, where a project could have put copies.
+            Some(folder) => (environment.expand(folder, &environment.state()), "SKILLS_CACHE_DIR"),
             None => (environment.state().join("cache/roots"), "METIER_HOME"),
         };
         let key = Digest::of_bytes(address.as_bytes()).to_string();
@@ -270,9 +261,9 @@ impl Record {
     }
 }
 
-/// An address as it may be shown: without the user, the password and the query, which can hold
+/// Returns an address as it may be shown: without the user, the password and the query, which can hold
 /// tokens.
-fn shown(address: &str) -> String {
+pub(crate) fn shown(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
     if scheme == "file" {
         return address.to_owned();

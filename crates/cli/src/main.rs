@@ -19,6 +19,7 @@ mod mcp;
 mod models;
 mod output;
 mod overseer;
+mod places;
 mod privacy;
 mod remote;
 mod rewrite;

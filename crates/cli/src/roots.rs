@@ -10,6 +10,7 @@ use metier_skill::problem::Problem;
 use crate::archives::{self, Reach};
 use crate::args::SourceArgs;
 use crate::environment::Environment;
+use crate::places::{PathBase, SkillPlace};
 use crate::settings::Settings;
 
 /// The folders of skills in a folder of a project, the one that yields first.
@@ -125,21 +126,21 @@ impl Roots {
     }
 
     fn add_extra(&mut self, environment: &Environment, settings: &Settings, reach: &Reach<'_>) {
-        let state = environment.state();
-        // What a variable says is relative to where the command runs, what a file says to the state directory.
-        let is_from_file = settings.is_from_file("skills.extra_dirs");
-        let base = if is_from_file { &state } else { &environment.folder };
-        let named = settings.list("skills.extra_dirs").iter().map(|place| (place.as_str(), base));
-        let variable = environment.variable("SKILLS_ROOT").map(|it| (it, &environment.folder));
-        for (place, base) in named.chain(variable) {
-            match archives::locate(place, base, environment, reach) {
-                Ok((path, problem)) => {
-                    let is_relative = *base == environment.folder && archives::is_relative(place);
-                    self.roots.push(if is_relative {
-                        relative_root(place, path, environment)
-                    } else {
-                        Root { absence: Absence::Reported, ..root(Source::Extra, path) }
-                    });
+        let base = if settings.is_from_file("skills.extra_dirs") {
+            PathBase::StateDirectory
+        } else {
+            PathBase::WorkingDirectory
+        };
+        let named = settings.list("skills.extra_dirs").iter().map(|text| (text.as_str(), base));
+        let variable = environment.variable("SKILLS_ROOT");
+        let variable = variable.map(|text| (text, PathBase::WorkingDirectory));
+        let also = link_targets(environment, settings);
+        for (text, base) in named.chain(variable) {
+            let found = SkillPlace::parse(text, base, environment)
+                .and_then(|place| extra_root(&place, environment, &also, reach));
+            match found {
+                Ok((root, problem)) => {
+                    self.roots.push(root);
                     self.problems.extend(problem);
                 }
                 Err(problem) => {
@@ -179,22 +180,55 @@ fn root(source: Source, path: PathBuf) -> Root {
     }
 }
 
-/// The root of a place that a variable names by a relative path, and the folder of it or of what its archive holds. What
-/// is inside the project is what the project makes of it, so it has to be trusted like the project's other folders.
-fn relative_root(place: &str, path: PathBuf, environment: &Environment) -> Root {
-    let project = Project::of(&environment.folder).root;
-    // The folder with the state directory is the person's home, and no project.
-    let is_home = Project::of(&environment.folder).is_home(environment);
-    let is_inside = !is_home && real(&environment.folder.join(place)).starts_with(real(&project));
-    if !is_inside {
-        return Root { absence: Absence::Reported, ..root(Source::Extra, path) };
-    }
-    Root { absence: Absence::Reported, ..project_root(path, project) }
-}
-
 fn project_root(path: PathBuf, project: PathBuf) -> Root {
     let links = Links::Inside { also: Vec::new() };
     Root { links, project: Some(project), ..root(Source::Project, path) }
+}
+
+/// Returns the root at a place that a setting names.
+fn extra_root(
+    place: &SkillPlace<'_>,
+    environment: &Environment,
+    also: &[PathBuf],
+    reach: &Reach<'_>,
+) -> Result<(Root, Option<Problem>), Box<Problem>> {
+    let project = match place.relative_path() {
+        Some(path) => project_of(path, environment, also)?,
+        None => None,
+    };
+    let (path, problem) = archives::locate(place, environment, reach)?;
+    let root = match project {
+        Some(project) => project_root(path, project),
+        None => root(Source::Extra, path),
+    };
+    Ok((Root { absence: Absence::Reported, ..root }, problem))
+}
+
+/// Returns the root of the project that a relative path leads into, if it does. What is there is what the project makes of
+/// it, by a link to elsewhere too, so it has to be trusted like the project's other folders.
+///
+/// # Errors
+///
+/// When the project cannot be trusted, or has a link there that leads outside.
+fn project_of(
+    path: &Path,
+    environment: &Environment,
+    also: &[PathBuf],
+) -> Result<Option<PathBuf>, Box<Problem>> {
+    let project = Project::of(&environment.folder);
+    let root = &project.root;
+    if !path.starts_with(root) && !real(path).starts_with(real(root)) {
+        return Ok(None);
+    }
+    if project.is_home(environment) {
+        let message = "a relative path is not searched in the folder that has the state directory, which cannot be trusted as a project";
+        let problem = Problem::new(Code::RootUnreadable, path, message);
+        return Err(Box::new(problem.help("name the folder by its absolute path")));
+    }
+    if leads_outside(path, root, also) {
+        return Err(Box::new(link_outside(path)));
+    }
+    Ok(Some(project.root))
 }
 
 /// Returns the folders outside a project to which its links may lead. A relative one starts at the state directory: below

@@ -15,11 +15,11 @@ use crate::{environment, json, problems, run};
 const LIST: &str = "skills list --skills-dir skills --skill weather --skill mine";
 
 /// A skill in a text, for an archive.
-fn weather(description: &str) -> String {
+pub(crate) fn weather(description: &str) -> String {
     format!("---\nname: weather\ndescription: {description} Use when asked.\n---\n\n# Weather\n")
 }
 
-fn zip_of(entries: &[(&str, &str)]) -> Vec<u8> {
+pub(crate) fn zip_of(entries: &[(&str, &str)]) -> Vec<u8> {
     let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
     for (path, text) in entries {
@@ -46,7 +46,7 @@ fn gzipped(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory does not fail")
 }
 
-fn sha256(bytes: &[u8]) -> String {
+pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -133,12 +133,12 @@ fn a_file_that_is_no_archive() {
     env.write("a.zip", "neither one nor the other");
     assert_snapshot!(listed(&env, None), @"
     mine
-    error: [PROJECT]/../a.zip: the zip archive is damaged or incomplete: invalid Zip archive: Could not find EOCD [M088]
+    error: [ROOT]/a.zip: the zip archive is damaged or incomplete: invalid Zip archive: Could not find EOCD [M088]
     ");
     env.write("a.zip", &zip_of(&[("weather/SKILL.md", &weather("Says it."))])[..40]);
     assert_snapshot!(listed(&env, None), @"
     mine
-    error: [PROJECT]/../a.zip: the zip archive is damaged or incomplete: invalid Zip archive: Could not find EOCD [M088]
+    error: [ROOT]/a.zip: the zip archive is damaged or incomplete: invalid Zip archive: Could not find EOCD [M088]
     ");
 }
 
@@ -155,7 +155,7 @@ fn a_hostile_archive_is_refused_with_its_entry() {
         let env = with_root("../a.zip");
         env.write("a.zip", zip_of(&[("weather/SKILL.md", &skill), (path, &skill)]));
         let expected = format!(
-            "mine\nerror: [PROJECT]/../a.zip: the archive holds `{path}`, which is refused: {why} [M088]"
+            "mine\nerror: [ROOT]/a.zip: the archive holds `{path}`, which is refused: {why} [M088]"
         );
         assert_eq!(listed(&env, None), expected);
         assert!(!env.root().join("evil").exists() && !Path::new("/evil").exists());
@@ -295,12 +295,35 @@ fn a_pin_that_does_not_fit_is_refused() {
     let env = env.with_variable("SKILLS_ROOT", &format!("../a.zip#sha256={other}"));
     assert_snapshot!(listed(&env, None).replace(&digest, "[DIGEST]"), @"
     mine
-    error: [PROJECT]/../a.zip: its digest is [DIGEST], and not the one it is pinned to [M088]
+    error: [ROOT]/a.zip: its digest is [DIGEST], and not the one it is pinned to [M088]
     ");
     let env = env.with_variable("SKILLS_ROOT", "../a.zip#sha256=beef");
     assert_snapshot!(listed(&env, None), @"
     mine
     error: ../a.zip: what follows `#sha256=` is not a digest of 64 hexadecimal digits [M088]
+    ");
+}
+
+#[test]
+fn a_pin_on_a_folder_is_refused() {
+    let pin = format!("#sha256={}", "0".repeat(64));
+    let mut env = with_root("");
+    env.write("folder.zip/weather/SKILL.md", weather("Not pinned."));
+    let folder = env.root().join("folder.zip").display().to_string();
+    let mut told = Vec::new();
+    for place in [&*folder, &format!("file://{folder}"), "../folder.zip", "../absent.zip"] {
+        env = env.with_variable("SKILLS_ROOT", &format!("{place}{pin}"));
+        told.push(listed(&env, None));
+    }
+    assert_snapshot!(told.join("\n"), @"
+    mine
+    error: [ROOT]/folder.zip: a digest behind `#sha256=` pins an archive, and this is a folder [M088]
+    mine
+    error: [ROOT]/folder.zip: a digest behind `#sha256=` pins an archive, and this is a folder [M088]
+    mine
+    error: [ROOT]/folder.zip: a digest behind `#sha256=` pins an archive, and this is a folder [M088]
+    mine
+    error: [ROOT]/absent.zip: there is no such archive [M088]
     ");
 }
 
@@ -314,7 +337,7 @@ fn archives_are_unpacked_where_the_person_wants() {
     assert!(!env.home().join(".metier/cache/roots").exists());
     let env = env.with_variable("SKILLS_CACHE_DIR", "/dev/null/cache");
     let text = listed(&env, None);
-    let start = "mine\nerror: [PROJECT]/../a.zip: cannot keep a copy in `/dev/null/cache/";
+    let start = "mine\nerror: [ROOT]/a.zip: cannot keep a copy in `/dev/null/cache/";
     assert!(text.starts_with(start) && text.lines().count() == 2, "{text}");
 }
 

@@ -132,7 +132,7 @@ fn a_key_with_a_dot_belongs_to_no_skill() {
 
 #[test]
 fn a_skill_key_does_not_count_while_a_source_is_missing() {
-    for place in ["/nonexistent/skills", "http://127.0.0.1:9/skills.zip"] {
+    for place in ["/nonexistent/skills", "http://127.0.0.1:9/skills.zip", "~other/skills"] {
         let env = environment();
         let text = "---\nname: thief\ndescription: Takes.\nmetadata:\n  metier:\n    skillKey: first\n---\n";
         env.write("home/.agents/skills/thief/SKILL.md", text);

@@ -7,6 +7,7 @@ use std::path::Path;
 use insta::assert_snapshot;
 use metier_testkit::TestEnv;
 
+use crate::archives::{sha256, weather, zip_of};
 use crate::{environment, json, problems, run};
 
 /// Writes a skill of a name whose description tells where it is.
@@ -212,7 +213,7 @@ fn a_home_that_is_reached_through_a_link_is_no_project() {
     let env = environment();
     put(&env, "home/.agents/skills", "mine");
     env.write("home/.metier/config.toml", "skills.extra_dirs = []");
-    std::os::unix::fs::symlink(env.home(), env.root().join("way")).unwrap();
+    symlink(env.home(), env.root().join("way")).unwrap();
     let way = env.root().join("way");
     let env = env
         .with_variable("HOME", &way.display().to_string())
@@ -249,6 +250,114 @@ fn a_relative_place_leads_to_no_skill_of_a_project_that_is_not_trusted() {
     assert!(blocked(&env), "nobody trusted the project");
     assert_eq!(run(&env, "trust").code, 0);
     assert!(!blocked(&env));
+}
+
+/// Returns whether a skill called `first`, which only the project has, runs without trust. Its places are written by
+/// `prepare`, and the variable leads there.
+fn is_run_untrusted(prepare: impl Fn(&TestEnv), (name, value): (&str, &str)) -> bool {
+    let env = environment();
+    fs::create_dir(env.project().join(".git")).expect("a new folder");
+    prepare(&env);
+    let env = env.with_variable(name, value);
+    run(&env, "exec first -- true").code == 0
+}
+
+#[test]
+fn no_way_to_write_a_relative_place_passes_for_an_absolute_one() {
+    let pinned = format!("skills.zip#sha256={}", "0".repeat(64));
+    let rows = [
+        ("project/skills", ("SKILLS_ROOT", "file://skills")),
+        ("project/skills", ("SKILLS_ROOT", "file://./skills")),
+        ("project/skills", ("METIER_SKILLS_EXTRA_DIRS", "file://skills")),
+        ("project/skills", ("METIER_SKILLS_EXTRA_DIRS", "[\"file://skills\"]")),
+        ("project/skills.zip", ("SKILLS_ROOT", &*pinned)),
+        ("project/~bob/skills", ("SKILLS_ROOT", "~bob/skills")),
+    ];
+    for (folder, variable) in rows {
+        assert!(!is_run_untrusted(|env| put(env, folder, "first"), variable), "{variable:?}");
+    }
+    let from_file = |env: &TestEnv| {
+        put(env, "project/skills", "first");
+        env.write("home/.metier/config.toml", "skills.extra_dirs = ['file://skills']");
+    };
+    assert!(!is_run_untrusted(from_file, ("UNUSED", "")));
+    let without_home = |env: &TestEnv| put(env, "project/~/skills", "first");
+    let env = environment();
+    without_home(&env);
+    let state = env.home().join(".metier").display().to_string();
+    let env = env.with_variable("HOME", "").with_variable("METIER_HOME", &state);
+    let env = env.with_variable("SKILLS_ROOT", "~/skills");
+    let refused = run(&env, "exec first -- true");
+    assert_ne!(refused.code, 0);
+    assert!(problems(&run(&env, "skills list")).contains("HOME is not set"), "{refused}");
+}
+
+#[test]
+fn a_link_of_the_project_takes_no_relative_place_out_of_it() {
+    for repository in [true, false] {
+        let linked = |env: &TestEnv| {
+            put(env, "elsewhere/skills", "first");
+            symlink("../elsewhere/skills", env.project().join("skills")).unwrap();
+            symlink("../elsewhere", env.project().join("way")).unwrap();
+            if !repository {
+                fs::remove_dir(env.project().join(".git")).unwrap();
+            }
+        };
+        for place in ["skills", "./skills", "way/skills", "way/../elsewhere/skills"] {
+            let is_run = is_run_untrusted(linked, ("SKILLS_ROOT", place));
+            assert!(!is_run, "{place}, repository: {repository}");
+        }
+        // The person leaves the project without its help.
+        assert!(is_run_untrusted(linked, ("SKILLS_ROOT", "../elsewhere/skills")));
+    }
+}
+
+#[test]
+fn a_relative_place_in_the_folder_with_the_state_directory_is_not_searched() {
+    let env = environment();
+    fs::create_dir(env.home().join(".git")).unwrap();
+    put(&env, "home/downloads/skills", "first");
+    let env = env.with_variable("SKILLS_ROOT", "skills");
+    let downloads = env.home().join("downloads");
+    let refused = env.run_in(&downloads, ["exec", "first", "--", "true"], "");
+    assert_ne!(refused.code, 0);
+    assert_snapshot!(env.run_in(&downloads, ["skills", "list", "--skill", "first"], ""), @"
+    exit 0
+    ----- stdout
+
+    ----- stderr
+    error: [HOME]/downloads/skills: a relative path is not searched in the folder that has the state directory, which cannot be trusted as a project [M080]
+      hint: name the folder by its absolute path
+    4 skills, 0 ready · catalog 0 of 4000 tokens · 4 switched off (--all shows them)
+    ");
+
+    let env = environment();
+    put(&env, "project/skills", "first");
+    let state = env.project().join(".metier").display().to_string();
+    let env = env.with_variable("METIER_HOME", &state).with_variable("SKILLS_ROOT", "skills");
+    assert_ne!(run(&env, "exec first -- true").code, 0);
+    // A place that the person writes out is theirs.
+    let absolute = env.project().join("skills").display().to_string();
+    let env = env.with_variable("SKILLS_ROOT", &absolute);
+    assert_eq!(run(&env, "exec first -- true").code, 0);
+}
+
+#[test]
+fn a_project_plants_no_copy_of_an_archive() {
+    let env = environment();
+    let bytes = zip_of(&[("weather/SKILL.md", &weather("Of the archive."))]);
+    let (archive, pin) = (env.write("a.zip", &bytes), sha256(&bytes));
+    let archive = archive.display().to_string();
+    env.write(
+        "home/.metier/config.toml",
+        format!("skills.extra_dirs = ['{archive}#sha256={pin}']"),
+    );
+    let key = &sha256(archive.as_bytes())[..32];
+    put(&env, &format!("project/.cache/{key}/{pin}"), "first");
+    let env = env.with_variable("SKILLS_CACHE_DIR", ".cache");
+    assert_ne!(run(&env, "exec first -- true").code, 0);
+    assert_eq!(run(&env, "exec weather -- true").code, 0);
+    assert!(env.home().join(".metier/.cache").is_dir(), "it starts at the state directory");
 }
 
 #[test]

@@ -16,12 +16,14 @@ use crate::runner::SYSTEM;
 use crate::shelf::Shelf;
 use crate::shown::{Shown, Window};
 use crate::thread::Thread;
+use crate::written::with_identities;
 
 /// What the loads of a task come to.
 #[derive(Default)]
 struct Declared {
     loaded: Vec<Loaded>,
     digests: BTreeMap<String, String>,
+    identities: BTreeMap<String, String>,
     /// Text of skills that made room.
     evicted: Vec<Stub>,
 }
@@ -42,7 +44,7 @@ impl Agent {
             LoadMode::Session => Delta::new(),
             LoadMode::Turn | LoadMode::Once => Shelf::read(&thread.state, &self.name).clear()?,
         };
-        let Declared { loaded, digests, evicted } =
+        let Declared { loaded, digests, identities, evicted } =
             self.declared(thread, &task, skills, &mut delta).await?;
         let mut state = thread.state.clone();
         state.apply(&delta);
@@ -59,6 +61,7 @@ impl Agent {
         for (skill, digest) in &digests {
             event = event.with_digest(skill, digest);
         }
+        event = with_identities(event, &identities);
         let cause = if evicted.is_empty() { BreakCause::Trimming } else { BreakCause::Eviction };
         let stubbed = [evicted, trimmed].concat();
         if !stubbed.is_empty() {
@@ -97,6 +100,7 @@ impl Agent {
         for answer in draft.into_answers() {
             delta.merge(answer.state)?;
             declared.digests.extend(answer.digests);
+            declared.identities.extend(answer.identities);
             declared.loaded.extend(answer.loaded.filter(|it| it.body || !it.docs.is_empty()));
             declared.evicted.extend(answer.breaks.into_iter().flat_map(|(_, stubbed)| stubbed));
         }

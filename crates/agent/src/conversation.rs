@@ -243,7 +243,18 @@ pub fn stub(skill: &str) -> String {
 
 /// The tree of a skill that took part in a session last.
 pub fn digest_of<'a>(events: &'a [Event], skill: &str) -> Option<&'a str> {
-    events.iter().rev().find_map(|event| event.digests.get(skill)).map(String::as_str)
+    version_of(events, skill).map(|(digest, _)| digest)
+}
+
+/// The same with the identity of the skill, which events of older versions do not have.
+pub(crate) fn version_of<'a>(
+    events: &'a [Event],
+    skill: &str,
+) -> Option<(&'a str, Option<&'a str>)> {
+    events.iter().rev().find_map(|event| {
+        let identity = event.identities.get(skill).map(String::as_str);
+        Some((event.digests.get(skill)?.as_str(), identity))
+    })
 }
 
 fn user_text(message: &UserMessage) -> String {

@@ -1,5 +1,7 @@
 //! What is written down of what tools answered.
 
+use std::collections::BTreeMap;
+
 use metier_session::content::{Call, StateUpdate, ToolResponse};
 use metier_session::{Content, NewEvent};
 use serde_json::Value;
@@ -34,12 +36,13 @@ impl Agent {
         for (skill, digest) in &answer.digests {
             event = event.with_digest(skill, digest);
         }
-        event
+        with_identities(event, &answer.identities)
     }
 
     /// What is written down of the answer to a call.
     pub(crate) fn response(&self, call: &Call, answer: Answer) -> NewEvent {
-        let Answer { text, is_error, structured, loaded, state, digests, breaks } = answer;
+        let Answer { text, is_error, structured, loaded, state, digests, identities, breaks } =
+            answer;
         let response = ToolResponse {
             call: call.id.clone(),
             tool: call.name.clone(),
@@ -54,9 +57,18 @@ impl Agent {
         for (skill, digest) in &digests {
             event = event.with_digest(skill, digest);
         }
+        event = with_identities(event, &identities);
         match breaks {
             Some((cause, stubbed)) => event.with_break(cause, stubbed),
             None => event,
         }
     }
+}
+
+/// Says which skills of their names took part.
+pub(crate) fn with_identities(event: NewEvent, identities: &BTreeMap<String, String>) -> NewEvent {
+    let add = |event: NewEvent, (skill, identity): (&String, &String)| {
+        event.with_identity(skill, identity)
+    };
+    identities.iter().fold(event, add)
 }

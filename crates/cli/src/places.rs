@@ -61,6 +61,14 @@ impl<'a> SkillPlace<'a> {
         self.path.as_ref().map(|resolved| resolved.path.as_path())
     }
 
+    /// Returns the address of the archive that the place names, if it names one.
+    pub(crate) fn archive_address(&self) -> Option<String> {
+        match self.path() {
+            None => Some(self.address.to_owned()),
+            Some(path) => path.is_file().then(|| path.to_string_lossy().into_owned()),
+        }
+    }
+
     /// Returns the path if what is there depends on the working directory: a relative path does, unless a digest pins the
     /// content.
     pub(crate) fn relative_path(&self) -> Option<&Path> {

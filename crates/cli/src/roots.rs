@@ -173,6 +173,7 @@ fn root(source: Source, path: PathBuf) -> Root {
     Root {
         source,
         path,
+        address: None,
         links: Links::Anywhere,
         absence: Absence::Silent,
         plugin: None,
@@ -201,7 +202,8 @@ fn extra_root(
         Some(project) => project_root(path, project),
         None => root(Source::Extra, path),
     };
-    Ok((Root { absence: Absence::Reported, ..root }, problem))
+    let address = place.archive_address();
+    Ok((Root { absence: Absence::Reported, address, ..root }, problem))
 }
 
 /// Returns the root of the project that a relative path leads into, if it does. What is there is what the project makes of

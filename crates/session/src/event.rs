@@ -34,6 +34,8 @@ pub struct Event {
     pub usage: Option<Usage>,
     /// Skills that took part, each with the digest of the tree that was used.
     pub digests: BTreeMap<String, String>,
+    /// Which skill each of them was, of all that have its name. Events of older versions do not say it.
+    pub identities: BTreeMap<String, String>,
     /// Why requests from here on do not begin with the same bytes as those before.
     pub breaks: Option<Break>,
     /// Fields of later versions.
@@ -113,6 +115,7 @@ impl NewEvent {
             state: Delta::new(),
             usage: None,
             digests: BTreeMap::new(),
+            identities: BTreeMap::new(),
             breaks: None,
             extra: Extra::new(),
         })
@@ -143,6 +146,13 @@ impl NewEvent {
     #[must_use]
     pub fn with_digest(mut self, skill: &str, digest: &str) -> Self {
         self.0.digests.insert(skill.to_owned(), digest.to_owned());
+        self
+    }
+
+    /// Says which skill of its name one was that took part.
+    #[must_use]
+    pub fn with_identity(mut self, skill: &str, identity: &str) -> Self {
+        self.0.identities.insert(skill.to_owned(), identity.to_owned());
         self
     }
 
@@ -209,6 +219,8 @@ struct Written<'a> {
     usage: Option<&'a Usage>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     digests: &'a BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    identities: &'a BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     breaks: Option<&'a Break>,
     #[serde(flatten)]
@@ -229,6 +241,8 @@ struct Read {
     usage: Option<Usage>,
     #[serde(default)]
     digests: BTreeMap<String, String>,
+    #[serde(default)]
+    identities: BTreeMap<String, String>,
     breaks: Option<Break>,
     #[serde(flatten)]
     extra: Extra,
@@ -236,7 +250,8 @@ struct Read {
 
 impl Serialize for Event {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { seq, id, time, author, content, state, usage, digests, breaks, extra } = self;
+        let Self { seq, id, time, author, content, state, usage, .. } = self;
+        let Self { digests, identities, breaks, extra, .. } = self;
         Written {
             seq: *seq,
             id: *id,
@@ -247,6 +262,7 @@ impl Serialize for Event {
             state,
             usage: usage.as_ref(),
             digests,
+            identities,
             breaks: breaks.as_ref(),
             extra,
         }
@@ -257,10 +273,22 @@ impl Serialize for Event {
 impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let read = Read::deserialize(deserializer)?;
-        let Read { seq, id, time, author, kind, content, state, usage, digests, breaks, extra } =
-            read;
+        let Read { seq, id, time, author, kind, content, state, usage, .. } = read;
+        let Read { digests, identities, breaks, extra, .. } = read;
         let content = Content::read(kind, content).map_err(D::Error::custom)?;
-        Ok(Self { seq, id, time, author, content, state, usage, digests, breaks, extra })
+        Ok(Self {
+            seq,
+            id,
+            time,
+            author,
+            content,
+            state,
+            usage,
+            digests,
+            identities,
+            breaks,
+            extra,
+        })
     }
 }
 

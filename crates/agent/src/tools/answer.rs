@@ -29,6 +29,8 @@ pub struct Answer {
     pub state: Delta,
     /// Skills that took part, with their trees.
     pub digests: BTreeMap<String, String>,
+    /// Which skill of its name each of them is.
+    pub identities: BTreeMap<String, String>,
     /// Text that requests lose because of it.
     pub breaks: Option<(BreakCause, Vec<Stub>)>,
 }

@@ -54,8 +54,18 @@ pub(crate) struct Situation<'a> {
     pub(crate) given: &'a Given,
 }
 
-/// Skills whose text was given, each with the digest of its tree; without one it is any that is there.
-pub(crate) type Given = BTreeMap<String, Option<String>>;
+/// Skills whose text was given, by name.
+pub(crate) type Given = BTreeMap<String, GivenSkill>;
+
+/// A skill whose text was given.
+#[derive(Clone, Debug)]
+pub(crate) struct GivenSkill {
+    /// Which skill of its name it was.
+    pub(crate) identity: String,
+    /// The digest of its tree; without one it is any that is there.
+    pub(crate) digest: Option<String>,
+}
+
 /// For those whose events say what was given.
 pub(crate) static NOTHING_GIVEN: Given = BTreeMap::new();
 
@@ -204,13 +214,14 @@ impl Situation<'_> {
         let window = Window::of(self.events);
         let body = !window.shows_body(skill, &staged.digest);
         let docs = staged.unseen(skill, &selection, &window);
-        if before == Some(&selection) && !body && docs.is_empty() {
+        let is_new = before != Some(&selection) || self.is_another(entry);
+        if !is_new && !body && docs.is_empty() {
             return Ok(Answer::text(format!("already loaded: {skill} (its text is above)")));
         }
         let text = if body { stub(skill) } else { format!("{} (its text is above)", stub(skill)) };
         let answer =
             Answer { loaded: Some(staged.loaded(entry, body, docs)), ..Answer::text(text) };
-        self.shelve(answer, skill, &selection, &staged)
+        self.shelve(answer, entry, &selection, &staged)
     }
 
     fn select(&self, arguments: &SelectArguments) -> Result<Answer, String> {
@@ -245,20 +256,22 @@ impl Situation<'_> {
             loaded: (body || !docs.is_empty()).then(|| staged.loaded(entry, body, docs)),
             ..Answer::json(&Selected { skill, selected_docs, include_all_docs, mode })
         };
-        self.shelve(answer, skill, &selection, &staged)
+        self.shelve(answer, entry, &selection, &staged)
     }
 
     /// Notes in the state what is loaded, and makes room for it.
     fn shelve(
         &self,
         mut answer: Answer,
-        skill: &str,
+        entry: &Entry,
         selection: &Selection,
         staged: &Staged,
     ) -> Result<Answer, String> {
+        let skill = entry.name.as_str();
         let say = |error: metier_session::DeltaError| error.to_string();
         answer.state = Shelf::read(self.state, self.agent).put(skill, selection).map_err(say)?;
         answer.digests.insert(skill.to_owned(), staged.digest.clone());
+        answer.identities.insert(skill.to_owned(), entry.identity.to_string());
         let Some(most) = self.max_loaded else { return Ok(answer) };
         let mut state = self.state.clone();
         state.apply(&answer.state);
@@ -281,7 +294,8 @@ impl Situation<'_> {
     /// used while it is loaded: a person has loaded it.
     pub(crate) fn usable(&self, name: &str) -> Result<&Entry, String> {
         let may_use = |entry: &&Entry| {
-            entry.manifest.invocation.by_model || self.is_loaded(entry.name.as_str())
+            let is_loaded = || self.is_loaded(entry.name.as_str()) && !self.is_another(entry);
+            entry.manifest.invocation.by_model || is_loaded()
         };
         let entry = self.snapshot.find(name).filter(may_use);
         let Some(entry) = entry else {

@@ -108,7 +108,8 @@ impl Restriction {
 #[derive(Debug)]
 pub(crate) struct Prepared {
     order: RunOrder,
-    digests: Vec<(String, String)>,
+    digests: BTreeMap<String, String>,
+    identities: BTreeMap<String, String>,
     warnings: Vec<String>,
     /// How it begins if it is left running and talked to.
     talk: Option<StartOptions>,
@@ -118,6 +119,22 @@ impl Prepared {
     /// Has it run as the programs of a plan.
     pub(crate) fn walk(&mut self, walk: Walk) {
         self.order.manner = Manner::Plan(walk);
+    }
+}
+
+/// The skills that a run sees.
+#[derive(Debug, Default)]
+struct SeenSkills {
+    trees: Vec<Tree>,
+    digests: BTreeMap<String, String>,
+    identities: BTreeMap<String, String>,
+}
+
+impl SeenSkills {
+    fn add(&mut self, entry: &Entry, tree: Tree) {
+        self.digests.insert(tree.name.clone(), tree.digest.clone());
+        self.identities.insert(tree.name.clone(), entry.identity.to_string());
+        self.trees.push(tree);
     }
 }
 
@@ -155,10 +172,13 @@ impl Runs {
             ));
         }
         self.check_variables(&request.env, &declared_variables(entry))?;
-        let trees = request.skills().into_iter().map(|name| at.tree(at.usable(name)?));
-        let trees = trees.collect::<Result<_, _>>()?;
+        let mut seen = SeenSkills::default();
+        for name in request.skills() {
+            let entry = at.usable(name)?;
+            seen.add(entry, at.tree(entry)?);
+        }
         let settings = at.library.run_settings(entry).map_err(|error| error.to_string())?;
-        self.order(request, trees, settings)
+        self.order(request, seen, settings)
     }
 
     /// Prepares a call of `exec`, with every skill there.
@@ -203,7 +223,7 @@ impl Runs {
 
     /// Prepares a command that is of no skill in particular, with every skill there.
     fn prepare_free(&self, request: RunRequest, at: &Situation<'_>) -> Result<Prepared, String> {
-        let (mut trees, mut warnings, mut first) = (Vec::new(), Vec::new(), None);
+        let (mut seen, mut warnings, mut first) = (SeenSkills::default(), Vec::new(), None);
         let mut tools = Vec::new();
         for entry in at.snapshot.entries.iter().filter(|entry| entry.is_model_visible()) {
             // A skill that cannot be used must not stand in the way of all others.
@@ -213,7 +233,7 @@ impl Runs {
             });
             match ready {
                 Ok((tree, mut settings)) => {
-                    trees.push(tree);
+                    seen.add(entry, tree);
                     tools.append(&mut settings.tools);
                     first = first.or(Some(settings));
                 }
@@ -236,7 +256,7 @@ impl Runs {
         };
         // No skill may find what it wrote in the home of another.
         let request = RunRequest { skill: NO_SKILL.to_owned(), cwd, ..request };
-        let mut prepared = self.order(request, trees, granted_to_none(&settings, tools))?;
+        let mut prepared = self.order(request, seen, granted_to_none(&settings, tools))?;
         prepared.order.outside = outside;
         Ok(Prepared { warnings, ..prepared })
     }
@@ -256,14 +276,14 @@ impl Runs {
     fn order(
         &self,
         request: RunRequest,
-        trees: Vec<Tree>,
+        seen: SeenSkills,
         settings: RunSettings,
     ) -> Result<Prepared, String> {
         let manner = self.restriction.manner(&request.command)?;
-        let digests = trees.iter().map(|tree| (tree.name.clone(), tree.digest.clone())).collect();
+        let SeenSkills { trees, digests, identities } = seen;
         let order =
             RunOrder { key: self.key.clone(), request, trees, settings, manner, outside: None };
-        Ok(Prepared { order, digests, warnings: Vec::new(), talk: None })
+        Ok(Prepared { order, digests, identities, warnings: Vec::new(), talk: None })
     }
 
     /// What wants to run on the host, with everything there that it needs.
@@ -296,13 +316,14 @@ impl Runs {
         let Some(options) = prepared.talk else {
             return self.run_to_its_end(prepared, live, cancel).await;
         };
+        let Prepared { order, digests, identities, .. } = prepared;
         let started = tokio::select! {
-            started = programs.start(&self.runner, prepared.order, options) => started,
+            started = programs.start(&self.runner, order, options) => started,
             // A program whose id nobody was told ends with whoever waits for it.
             () = stop.stopped() => return Answer::error(STOPPED),
         };
         match started {
-            Ok(progress) => of_trees(Answer::json(&progress), prepared.digests),
+            Ok(progress) => Answer { digests, identities, ..Answer::json(&progress) },
             Err(error) => Answer::error(error.to_string()),
         }
     }
@@ -314,11 +335,12 @@ impl Runs {
         live: Live,
         cancel: Cancel,
     ) -> Answer {
-        match self.runner.run(prepared.order, live, cancel).await {
+        let Prepared { order, digests, identities, warnings, talk: _ } = prepared;
+        match self.runner.run(order, live, cancel).await {
             // A command that fails is a result like any other.
             Ok(mut output) => {
-                output.warnings.extend(prepared.warnings);
-                of_trees(Answer::json(&output), prepared.digests)
+                output.warnings.extend(warnings);
+                Answer { digests, identities, ..Answer::json(&output) }
             }
             Err(error) => Answer::error(error.to_string()),
         }
@@ -330,12 +352,6 @@ fn declared_variables(entry: &Entry) -> Vec<&str> {
     let Some(requirements) = entry.manifest.gate.requirements() else { return Vec::new() };
     let names = requirements.env.iter().chain(&requirements.primary_env);
     names.map(String::as_str).collect()
-}
-
-/// An answer that came of these trees.
-fn of_trees(mut answer: Answer, digests: Vec<(String, String)>) -> Answer {
-    answer.digests.extend(digests);
-    answer
 }
 
 /// What holds for commands of no skill in particular: what somebody granted to one skill is not there

@@ -6,28 +6,59 @@ use metier_skill::library::{ChangedSkill, Entry, TrustedFiles};
 use metier_workspace::Tree;
 use metier_workspace::stage::stage;
 
-use crate::conversation::digest_of;
+use crate::conversation::version_of;
 use crate::library::LibraryError;
-use crate::tools::knowledge::Situation;
+use crate::tools::knowledge::{GivenSkill, Situation};
+
+/// A skill as it was loaded.
+#[derive(Clone, Copy, Debug)]
+struct LoadedVersion<'a> {
+    /// The digest of its tree, if that is to be used again.
+    digest: Option<&'a str>,
+    /// Which skill of its name it was, if that was written down.
+    identity: Option<&'a str>,
+}
 
 impl Situation<'_> {
     /// The tree of a skill: that which was loaded, as long as it is there, so that instructions, docs
     /// and scripts are of one version.
     pub(crate) fn tree(&self, entry: &Entry) -> Result<Tree, String> {
         let name = entry.name.as_str();
-        if self.is_loaded(name)
-            && let Some(digest) = self.digest_of(name)
-            && let Some(folder) = self.workspaces.staged(name, digest)
-        {
-            if !may_have(entry, digest) {
-                return Err(format!(
-                    "`{name}` was trusted anew since it was loaded; load it again"
-                ));
-            }
-            let digest = digest.to_owned();
-            return Ok(Tree { name: name.to_owned(), folder, digest, entries: Vec::new() });
+        let Some(LoadedVersion { digest: Some(digest), identity }) = self.loaded_version(name)
+        else {
+            return self.tree_now(entry).map_err(|error| error.to_string());
+        };
+        if self.is_another(entry) {
+            return Err(format!("`{name}` is another skill since it was loaded; load it again"));
         }
-        self.tree_now(entry).map_err(|error| error.to_string())
+        if identity.is_none() {
+            return self.tree_if(entry, digest);
+        }
+        let Some(folder) = self.workspaces.staged(name, digest) else {
+            return self.tree_now(entry).map_err(|error| error.to_string());
+        };
+        if !may_have(entry, digest) {
+            return Err(format!("`{name}` was trusted anew since it was loaded; load it again"));
+        }
+        let digest = digest.to_owned();
+        Ok(Tree { name: name.to_owned(), folder, digest, entries: Vec::new() })
+    }
+
+    /// The tree of a skill as it is now, if it has this digest. Whether it is the skill that was loaded is not known
+    /// otherwise.
+    fn tree_if(&self, entry: &Entry, digest: &str) -> Result<Tree, String> {
+        let tree = self.tree_now(entry).map_err(|error| error.to_string())?;
+        if tree.digest == digest {
+            return Ok(tree);
+        }
+        Err(format!("`{}` changed since it was loaded; load it again", entry.name))
+    }
+
+    /// Whether the skill that was loaded by this name is another one, of another source or place.
+    pub(crate) fn is_another(&self, entry: &Entry) -> bool {
+        let loaded = self.loaded_version(entry.name.as_str());
+        let identity = loaded.and_then(|version| version.identity);
+        identity.is_some_and(|identity| identity != entry.identity.to_string())
     }
 
     /// The tree of a skill as it is now. Of a skill that a person trusted it is what was trusted, whatever the library
@@ -46,9 +77,13 @@ impl Situation<'_> {
         stage(self.workspaces, &self.tree(entry)?).map_err(|error| error.to_string())
     }
 
-    fn digest_of(&self, skill: &str) -> Option<&str> {
-        let given = self.given.get(skill).and_then(Option::as_deref);
-        given.or_else(|| digest_of(self.events, skill))
+    fn loaded_version(&self, skill: &str) -> Option<LoadedVersion<'_>> {
+        if let Some(GivenSkill { identity, digest }) = self.given.get(skill) {
+            return Some(LoadedVersion { digest: digest.as_deref(), identity: Some(identity) });
+        }
+        let (digest, identity) =
+            version_of(self.events, skill).filter(|_| self.is_loaded(skill))?;
+        Some(LoadedVersion { digest: Some(digest), identity })
     }
 }
 

@@ -1,6 +1,5 @@
 //! Where a visit is served: what lookups depend on, and what was given.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use metier_session::State;
@@ -9,8 +8,8 @@ use metier_workspace::SessionKey;
 use metier_workspace::executor::Network;
 
 use super::Visits;
-use crate::tools::Situation;
-use crate::tools::knowledge::Given;
+use crate::tools::knowledge::{Given, GivenSkill};
+use crate::tools::{Answer, Situation};
 
 /// What a visit depends on.
 #[derive(Debug)]
@@ -28,9 +27,6 @@ pub(super) struct Memory {
     pub(super) is_kept: bool,
 }
 
-/// Versions of skills: their names and digests.
-type Versions = BTreeMap<String, String>;
-
 impl Memory {
     /// Nothing was given yet.
     pub(super) fn new() -> Self {
@@ -42,17 +38,19 @@ impl Memory {
         Self { is_kept: false, ..Self::new() }
     }
 
-    /// Notes that a model was given versions of skills.
-    pub(super) fn note(&self, given: &Versions) {
+    /// Notes that a model was given the skills of an answer.
+    pub(super) fn note(&self, answer: &Answer) {
         if self.is_kept {
-            self.note_for_person(given);
+            self.note_for_person(answer);
         }
     }
 
     /// Notes that a person had a model given them.
-    pub(super) fn note_for_person(&self, given: &Versions) {
-        let version = |digest: &String| self.is_kept.then(|| digest.clone());
-        let given = given.iter().map(|(skill, digest)| (skill.clone(), version(digest)));
+    pub(super) fn note_for_person(&self, answer: &Answer) {
+        let given = answer.identities.iter().map(|(skill, identity)| {
+            let digest = answer.digests.get(skill).filter(|_| self.is_kept).cloned();
+            (skill.clone(), GivenSkill { identity: identity.clone(), digest })
+        });
         self.given.lock().unwrap_or_else(PoisonError::into_inner).extend(given);
     }
 

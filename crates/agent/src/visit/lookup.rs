@@ -80,7 +80,7 @@ impl Desk {
     /// `skill_load`: what is given is all there is, so it has the text.
     pub(super) fn load(&self, given: &Value) -> Result<Answer, String> {
         let answer = self.deliver(self.look(|at| at.load(given))?)?;
-        self.memory.note(&answer.digests);
+        self.memory.note(&answer);
         Ok(answer)
     }
 
@@ -88,7 +88,7 @@ impl Desk {
     pub(super) fn load_for_person(&self, skill: &str) -> Result<Answer, String> {
         let loaded = self.look(|at| at.load_for_person(&json!({ "skill": skill })))?;
         let answer = self.deliver(loaded)?;
-        self.memory.note_for_person(&answer.digests);
+        self.memory.note_for_person(&answer);
         Ok(answer)
     }
 
@@ -122,7 +122,8 @@ impl Desk {
         let Some(loaded) = &answer.loaded else { return Ok(answer) };
         let delivery = self.delivery(loaded)?;
         let text = delivery.text();
-        Ok(Answer { digests: answer.digests, text, ..Answer::json(&delivery) })
+        let Answer { digests, identities, .. } = answer;
+        Ok(Answer { digests, identities, text, ..Answer::json(&delivery) })
     }
 
     fn delivery(&self, loaded: &Loaded) -> Result<Delivery, String> {

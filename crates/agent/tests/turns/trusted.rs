@@ -32,6 +32,10 @@ pub(crate) const TESTS: &[Test] = &[
     ("trusted::a_tree_of_another_digest_is_refused_whoever_read_it", lying_library),
     ("trusted::a_version_that_is_no_longer_trusted_has_to_be_loaded_again", trusted_anew),
     ("trusted::a_changed_skill_is_not_there_for_commands_of_no_skill", free_commands),
+    ("trusted::a_loaded_skill_of_a_project_does_not_run_as_the_own_one_of_its_name", namesake),
+    ("trusted::a_session_does_not_take_a_namesake_for_the_skill_that_was_loaded", kept_namesake),
+    ("trusted::what_an_older_version_loaded_is_used_if_the_skill_has_it_now", older_events),
+    ("trusted::a_namesake_with_the_same_files_can_be_loaded", twin),
 ];
 
 const PAGES: &str = "pdf/scripts/pages";
@@ -58,6 +62,11 @@ impl Project {
         Self { folder, digests, snapshot, swap: Mutex::default(), is_lying: false }
     }
 
+    /// Takes the project's skills away, so that those of the person have their names.
+    fn revoke(&self) {
+        *self.snapshot.lock().unwrap() = Arc::new(snapshot_of(&[own_root(&self.folder)]));
+    }
+
     /// Trusts the skills as they are now.
     fn trust(&self) {
         *self.snapshot.lock().unwrap() = Arc::new(trusted_snapshot(&self.folder));
@@ -73,18 +82,33 @@ fn trusted_snapshot(folder: &Path) -> Snapshot {
     let root = Root {
         source: Source::Project,
         path: folder.to_owned(),
+        address: None,
         links: Links::Anywhere,
         absence: Absence::Silent,
         plugin: None,
         project: Some(project.to_owned()),
     };
+    built(&[root], TrustPolicy::Recorded { store: &store, digests: &DigestCache::in_memory() })
+}
+
+/// The folder of the person's own skills, beside that of the project's.
+fn own_root(folder: &Path) -> Root {
+    let own = folder.with_file_name("own");
+    Root { source: Source::User, ..Root::named(own) }
+}
+
+fn snapshot_of(roots: &[Root]) -> Snapshot {
+    built(roots, TrustPolicy::All)
+}
+
+fn built(roots: &[Root], trust: TrustPolicy<'_>) -> Snapshot {
     build(&LibraryOptions {
-        roots: &[root],
+        roots,
         bundled: &[],
         remote: &[],
         choices: &Choices::all(),
         machine: &Machine::new("linux", &[]),
-        trust: TrustPolicy::Recorded { store: &store, digests: &DigestCache::in_memory() },
+        trust,
         cache: None,
         catalog_tokens: 1_000,
     })
@@ -108,8 +132,10 @@ impl Library for Project {
         Ok(tree)
     }
 
-    fn run_settings(&self, _: &Entry) -> Result<RunSettings, LibraryError> {
-        Ok(RunSettings::default())
+    fn run_settings(&self, entry: &Entry) -> Result<RunSettings, LibraryError> {
+        let key = ("TOKEN".to_owned(), "hush-hush".to_owned());
+        let variables = (entry.source == Source::User).then_some(key).into_iter().collect();
+        Ok(RunSettings { variables, ..RunSettings::default() })
     }
 }
 
@@ -254,6 +280,110 @@ fn trusted_anew() -> Result<(), Failed> {
     insta::assert_snapshot!(ran.text, @"`pdf` was trusted anew since it was loaded; load it again");
     guest.load("pdf");
     assert_eq!(stdout(&guest.run("pdf", "sh scripts/pages")), "4 pages\n");
+    Ok(())
+}
+
+/// A skill `pdf` of the person beside that of the project; each prints its key.
+fn with_namesake() -> Bench {
+    let bench = Bench::new();
+    bench.write(PAGES, "#!/bin/sh\necho project $TOKEN\n");
+    let header = "---\nname: pdf\ndescription: Mine.\n---\n\nMine.\n";
+    bench.write("../own/pdf/SKILL.md", header);
+    bench.write("../own/pdf/scripts/pages", "#!/bin/sh\necho own $TOKEN\n");
+    bench
+}
+
+const ANOTHER: &str = "`pdf` is another skill since it was loaded; load it again";
+
+fn namesake() -> Result<(), Failed> {
+    for load_before_run in [true, false] {
+        let bench = with_namesake();
+        let project = Arc::new(Project::new(&bench));
+        let library: Arc<dyn Library> = Arc::<Project>::clone(&project);
+        let guest = Guest::of(Visits { library, load_before_run, ..bench.visits() }, "visit");
+        guest.load("pdf");
+        assert_eq!(stdout(&guest.run("pdf", "sh scripts/pages")), "project\n");
+        project.revoke();
+        for (tool, given) in uses().into_iter().skip(1).filter(|(_, it)| it["skill"] == "pdf") {
+            let answer = guest.call(tool, &given);
+            assert!(answer.is_error, "{tool} {given}: {}", answer.text);
+            assert!(answer.text.contains(ANOTHER), "{tool} {given}: {}", answer.text);
+        }
+        guest.load("pdf");
+        assert_eq!(stdout(&guest.run("pdf", "sh scripts/pages")), "own hush-hush\n");
+    }
+    // A person lets a model use a skill that is hidden from models, and no other of its name.
+    let bench = with_namesake();
+    let hidden =
+        "---\nname: pdf\ndescription: Mine.\ndisable-model-invocation: true\n---\n\nMine.\n";
+    bench.write("../own/pdf/SKILL.md", hidden);
+    let project = Arc::new(Project::new(&bench));
+    let visit = guest(&bench, &project).0.forgetful();
+    wait(visit.load_for_person("pdf"));
+    project.revoke();
+    let ran = Guest(visit).run("pdf", "sh scripts/pages");
+    assert!(ran.is_error && ran.text.contains("there is no skill `pdf`"), "{}", ran.text);
+    Ok(())
+}
+
+fn kept_namesake() -> Result<(), Failed> {
+    let mut bench = with_namesake();
+    bench.settings.mode = LoadMode::Session;
+    let project = Arc::new(Project::new(&bench));
+    let load = calls(&[("skill_load", json!({ "skill": "pdf" }))]);
+    let run =
+        calls(&[("skill_run", json!({ "skill": "pdf", "command": "sh scripts/pages | rev" }))]);
+    say(&bench, &project, &(load.clone() + &text("Loaded.")))?;
+    project.revoke();
+    let sent = say(&bench, &project, &(run.clone() + &text("Ran.")))?;
+    assert!(sent.contains(ANOTHER), "{sent}");
+    let select = calls(&[("skill_select_docs", json!({ "skill": "pdf", "docs": ["forms.md"] }))]);
+    let sent = say(&bench, &project, &(select + &text("Selected.")))?;
+    assert_eq!(sent.matches(ANOTHER).count(), 2, "{sent}");
+    assert!(!sent.contains("hsuh-hsuh"), "{sent}");
+    let sent = say(&bench, &project, &(load + &run + &text("Ran.")))?;
+    assert!(sent.contains("hsuh-hsuh nwo"), "{sent}");
+    Ok(())
+}
+
+fn older_events() -> Result<(), Failed> {
+    let mut bench = with_namesake();
+    bench.settings.mode = LoadMode::Session;
+    let project = Arc::new(Project::new(&bench));
+    let load = calls(&[("skill_load", json!({ "skill": "pdf" }))]);
+    say(&bench, &project, &(load + &text("Loaded.")))?;
+    // The same session as an older version would have written it.
+    let events = bench.events().into_iter().map(|mut event| {
+        event.identities.clear();
+        event.into()
+    });
+    let events: Vec<metier_session::NewEvent> = events.collect();
+    bench.key = metier_session::SessionKey::new("test", "ada", "older")?;
+    let session = wait(bench.store.create(&bench.key))?;
+    wait(bench.store.append(&session.at, session.seq, events))?;
+    let run = calls(&[("skill_run", json!({ "skill": "pdf", "command": "sh scripts/pages" }))]);
+    let sent = say(&bench, &project, &(run.clone() + &text("Ran.")))?;
+    assert!(sent.contains("project"), "{sent}");
+    for event in bench.events() {
+        assert!(event.digests.is_empty() || event.seq < 6 || event.identities.contains_key("pdf"));
+    }
+    Ok(())
+}
+
+fn twin() -> Result<(), Failed> {
+    let mut bench = Bench::new();
+    bench.settings.mode = LoadMode::Session;
+    for file in ["SKILL.md", "forms.md", "tables.md", "scripts/pages"] {
+        let content = fs::read_to_string(bench.skill_file(&format!("pdf/{file}")))?;
+        bench.write(&format!("../own/pdf/{file}"), &content);
+    }
+    let project = Arc::new(Project::new(&bench));
+    let load = calls(&[("skill_load", json!({ "skill": "pdf" }))]);
+    let run = calls(&[("skill_run", json!({ "skill": "pdf", "command": "sh scripts/pages" }))]);
+    say(&bench, &project, &(load.clone() + &text("Loaded.")))?;
+    project.revoke();
+    let sent = say(&bench, &project, &(run.clone() + &load + &run + &text("Ran.")))?;
+    assert_eq!((sent.matches(ANOTHER).count(), sent.matches("3 pages").count()), (1, 1), "{sent}");
     Ok(())
 }
 

@@ -42,6 +42,12 @@ fn a_reply_keeps_arguments_and_thoughts_as_text() {
 }
 
 #[test]
+fn an_event_says_which_skill_of_a_name_took_part() {
+    let event = said("hi").with_digest("csv", "d").with_identity("csv", "i");
+    insta::assert_snapshot!(written(event), @r#"{"seq":0,"author":"ada","kind":"user","content":{"text":"hi"},"digests":{"csv":"d"},"identities":{"csv":"i"}}"#);
+}
+
+#[test]
 fn a_delta_that_is_read_obeys_the_same_rules() {
     let read =
         |value: Value| serde_json::from_value::<Delta>(value).map_err(|error| error.to_string());

@@ -61,6 +61,8 @@ pub struct Root {
     pub source: Source,
     /// The folder.
     pub path: PathBuf,
+    /// The address of the archive that was unpacked there, if it was one.
+    pub address: Option<String>,
     /// Where its links may lead.
     pub links: Links,
     /// What to say when it is not there.
@@ -78,6 +80,7 @@ impl Root {
         Self {
             source: Source::Managed,
             path,
+            address: None,
             links: Links::Anywhere,
             absence: Absence::Reported,
             plugin: None,

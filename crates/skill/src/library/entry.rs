@@ -10,7 +10,7 @@ use crate::discover::{BundledSkill, Source};
 use crate::files::Identity;
 use crate::header::Manifest;
 use crate::install::tool_folder;
-use crate::library::{Block, EntryKey, TrustedFiles, Verdict};
+use crate::library::{Block, EntryKey, SkillIdentity, TrustedFiles, Verdict};
 use crate::name::SkillName;
 use crate::remote::RemoteSkill;
 
@@ -25,6 +25,8 @@ pub struct Entry {
     pub source: Source,
     /// Where it is.
     pub place: Place,
+    /// Which skill of its name it is.
+    pub identity: SkillIdentity,
     /// What name and description cost a model.
     pub tokens: HeaderTokens,
     /// The files that a person trusted, of a project's skill: whatever is used of it must be one of them. None for

@@ -10,7 +10,7 @@ use crate::header::Manifest;
 use crate::library::entry::summary;
 use crate::library::trust::TrustJudgement;
 use crate::library::{
-    Block, FileChange, LibraryOptions, Place, TrustPolicy, TrustState, TrustedFiles,
+    Block, FileChange, LibraryOptions, Place, SkillIdentity, TrustPolicy, TrustState, TrustedFiles,
 };
 use crate::name::SkillName;
 use crate::problem::Problem;
@@ -51,6 +51,7 @@ pub(super) struct Skill {
     pub(super) manifest: Box<Manifest>,
     pub(super) source: Source,
     pub(super) place: Place,
+    pub(super) identity: SkillIdentity,
     pub(super) tokens: HeaderTokens,
     trust: TrustState,
     /// The files that were trusted, of a project's skill that is.
@@ -158,6 +159,7 @@ impl Gathering {
                 name: manifest.name.clone(),
                 manifest,
                 source: root.source,
+                identity: SkillIdentity::in_root(root, &file),
                 place: Place::Folder { file, identity },
                 tokens,
                 trust: state,
@@ -183,6 +185,7 @@ impl Gathering {
                 tokens: HeaderTokens::of(&manifest),
                 manifest: Box::new(manifest),
                 source: Source::Bundled,
+                identity: SkillIdentity::of_place(Source::Bundled, &place),
                 place,
                 trust: TrustState::Trusted,
                 trusted_files: None,
@@ -208,12 +211,14 @@ impl Gathering {
                 }
                 _ => {}
             }
+            let place = Place::Remote(Box::new(skill.clone()));
             self.gathered.skills.push(Skill {
                 tokens: HeaderTokens::of_parts(name.as_str(), &description),
                 name,
                 manifest,
                 source: Source::Remote,
-                place: Place::Remote(Box::new(skill.clone())),
+                identity: SkillIdentity::of_place(Source::Remote, &place),
+                place,
                 trust: trust.clone(),
                 trusted_files: None,
                 root: usize::MAX,

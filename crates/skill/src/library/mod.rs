@@ -8,6 +8,7 @@ mod gather;
 mod namesakes;
 mod published;
 mod remote_trust;
+mod skill_identity;
 mod snapshot;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ pub use entry::{Entry, Place};
 pub use entry_key::{ClaimRefusal, EntryKey, EntryRefusal};
 pub use published::Published;
 pub use remote_trust::TrustedRemote;
+pub use skill_identity::SkillIdentity;
 pub use snapshot::{Change, Changes, LibraryOptions, Snapshot, build};
 pub use trust::{FileChange, TrustError, TrustPolicy, TrustState, TrustStore, TrustedProject};
 pub use trusted_files::{ChangedSkill, FirstLook, TrustedFiles};

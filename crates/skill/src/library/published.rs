@@ -71,19 +71,21 @@ mod tests {
     use crate::catalog::{Catalog, CatalogReport};
     use crate::discover::{BundledSkill, Source};
     use crate::header::Manifest;
-    use crate::library::{Entry, EntryKey, Place, Verdict};
+    use crate::library::{Entry, EntryKey, Place, SkillIdentity, Verdict};
     use crate::name::SkillName;
 
     fn snapshot(skills: &[(&str, &str)]) -> Snapshot {
         let entry = |(name, description): &(&str, &str)| {
             let name = SkillName::new(name).unwrap();
             let manifest = Box::new(Manifest::bare(name.clone(), (*description).to_owned()));
+            let place = Place::Bundled(BundledSkill { folder: "elsewhere", files: &[] });
             Entry {
+                identity: SkillIdentity::of_place(Source::User, &place),
                 entry_key: EntryKey::of_name(&name),
                 name,
                 manifest,
                 source: Source::User,
-                place: Place::Bundled(BundledSkill { folder: "elsewhere", files: &[] }),
+                place,
                 tokens: crate::catalog::HeaderTokens::default(),
                 trusted_files: None,
                 shadows: Vec::new(),

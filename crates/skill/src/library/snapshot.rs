@@ -228,9 +228,20 @@ fn judged(
     options: &LibraryOptions<'_>,
 ) -> Entry {
     let verdict = judge(&skill, &entry_key, options.choices, options.machine);
-    let Skill { name, manifest, source, place, tokens, trusted_files, .. } = skill;
+    let Skill { name, manifest, source, place, identity, tokens, trusted_files, .. } = skill;
     shadows.sort();
-    Entry { name, manifest, source, place, tokens, trusted_files, shadows, entry_key, verdict }
+    Entry {
+        name,
+        manifest,
+        source,
+        place,
+        identity,
+        tokens,
+        trusted_files,
+        shadows,
+        entry_key,
+        verdict,
+    }
 }
 
 fn catalog_of(entries: &[Entry], budget: usize, format: Format) -> Catalog {

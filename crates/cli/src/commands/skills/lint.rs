@@ -186,6 +186,7 @@ fn root(path: PathBuf) -> Root {
     Root {
         source: Source::Flag,
         path,
+        address: None,
         links: Links::Anywhere,
         absence: Absence::Reported,
         plugin: None,

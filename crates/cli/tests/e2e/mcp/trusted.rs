@@ -132,3 +132,61 @@ fn with_trust_project_what_was_there_at_the_start_is_trusted_and_nothing_else() 
     assert_refused(&mut client, "dist");
     client.end();
 }
+
+/// A trusted project with a skill `weather`, like one of the person's own that has a key. Each says whose script it is,
+/// and prints the key backwards, so that it is not masked.
+fn with_namesake() -> TestEnv {
+    let env = environment().with_variable("PATH", "/usr/bin:/bin");
+    fs::create_dir(env.project().join(".git")).expect("an empty project");
+    for (folder, whose) in [("home/.agents/skills", "own"), ("project/.agents/skills", "project")] {
+        env.skill(folder, "weather", &format!("The {whose} one."));
+        let script = format!("echo {whose}; printenv TOKEN | rev\n");
+        env.write(format!("{folder}/weather/show.sh"), script);
+    }
+    env.write(
+        "home/.metier/config.toml",
+        "[skills.entries.weather]\nenv.TOKEN = 'hush-hush-key'\n",
+    );
+    assert_eq!(env.run(["trust"]).code, 0);
+    env
+}
+
+/// What ends that a project's skill has its name: a new file, no more trust, no more folder.
+type Ending = fn(&TestEnv);
+
+#[test]
+fn a_loaded_skill_of_a_project_does_not_run_as_the_own_one_of_its_name() {
+    let add: Ending = |env| drop(env.write("project/.agents/skills/weather/note.txt", "new"));
+    let revoke: Ending = |env| assert_eq!(env.run(["trust", "--revoke"]).code, 0);
+    let remove: Ending = |env| {
+        let folder = env.project().join(".agents/skills/weather");
+        fs::rename(folder, env.project().join("gone")).expect("it was there");
+    };
+    for end in [add, revoke, remove] {
+        let env = with_namesake();
+        let (mut client, _) = Client::start(&env, "", &json!({}));
+        let load = json!({ "skill": "weather" });
+        let run = json!({ "skill": "weather", "command": "sh show.sh" });
+        assert_eq!(client.call("skill_load", &load)["isError"], false);
+        assert_eq!(client.call("skill_run", &run)["structuredContent"]["stdout"], "project\n");
+        end(&env);
+        let refused = loop {
+            let ran = client.call("skill_run", &run);
+            assert!(!ran.to_string().contains("yek-hsuh"), "{ran}");
+            if ran["isError"] == true {
+                break ran.to_string();
+            }
+            // It was not noticed yet.
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        };
+        let said = "`weather` is another skill since it was loaded; load it again";
+        assert!(refused.contains(said), "{refused}");
+        let read = client.call("skill_read", &json!({ "skill": "weather", "path": "SKILL.md" }));
+        assert!(read.to_string().contains(said), "{read}");
+        let loaded = client.call("skill_load", &load).to_string();
+        assert!(!loaded.contains("project"), "{loaded}");
+        let ran = client.call("skill_run", &run);
+        assert_eq!(ran["structuredContent"]["stdout"], "own\nyek-hsuh-hsuh\n", "{ran}");
+        client.end();
+    }
+}

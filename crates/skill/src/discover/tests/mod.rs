@@ -16,6 +16,7 @@ fn root(path: PathBuf) -> Root {
     Root {
         source: Source::User,
         path,
+        address: None,
         links: Links::Anywhere,
         absence: Absence::Silent,
         plugin: None,

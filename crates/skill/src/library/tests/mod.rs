@@ -72,6 +72,7 @@ impl World {
         self.roots.push(Root {
             source,
             path,
+            address: None,
             links: Links::Anywhere,
             absence: Absence::Silent,
             plugin: None,

@@ -121,6 +121,7 @@ impl Place {
             trees: vec![self.tree.clone()],
             settings,
             manner: Manner::Shell,
+            identity: None,
             outside: None,
         };
         let live = Box::new(|_, _: &[u8]| {});

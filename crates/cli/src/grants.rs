@@ -20,10 +20,15 @@ impl Context {
     ///
     /// When the setting is none of `none`, `host` and a list of addresses.
     pub(crate) fn network(&self, entry: &Entry) -> Result<Network, Failure> {
-        let own = entry.entry_key.granted().map(|key| format!("skills.entries.{key}.network"));
-        let own = own.filter(|own| self.settings.values.contains_key(own));
+        let own = self.own_network(entry);
         let name = own.as_deref().unwrap_or("exec.network");
         network_of(self.settings.list(name)).map_err(|error| of_network(&error, name))
+    }
+
+    /// The setting that says what network this skill alone may have, if there is one.
+    pub(crate) fn own_network(&self, entry: &Entry) -> Option<String> {
+        let own = entry.entry_key.granted().map(|key| format!("skills.entries.{key}.network"));
+        own.filter(|own| self.settings.values.contains_key(own))
     }
 }
 

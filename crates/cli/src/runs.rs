@@ -160,6 +160,7 @@ impl Context {
                 .map(|text| self.environment.expand(text, folder))
                 .collect(),
             variables: self.variables_of(entry),
+            has_own_network: self.own_network(entry).is_some(),
             tools: self.installed_tools(entry).into_iter().collect(),
             asked: asked_by(entry)?,
         })

@@ -29,7 +29,7 @@ pub(crate) const INPUTS: &str = "work/inputs";
 /// The folder with the [`home`] of each skill.
 pub(crate) const HOMES: &str = ".homes";
 /// The folder with the workspaces that are [private](Workspace::private_to) to one skill each.
-const PRIVATE: &str = ".private";
+pub(crate) const PRIVATE: &str = ".private";
 /// Folders between all workspaces and that of a session: application, user, session.
 const LEVELS: usize = 3;
 /// The folder with copies of skills.

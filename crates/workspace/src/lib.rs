@@ -84,6 +84,7 @@ pub mod record;
 pub mod request;
 pub mod run;
 pub mod settle;
+mod skill_folders;
 mod space;
 mod spans;
 pub mod stage;

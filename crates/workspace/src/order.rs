@@ -33,6 +33,9 @@ pub struct RunOrder {
     pub settings: RunSettings,
     /// How its command is run.
     pub manner: Manner,
+    /// Which skill of its name it is of. Another one of the name finds nothing that this one left in its home, its
+    /// `.venv` or its private workspace; without an identity the name is enough.
+    pub identity: Option<String>,
     /// A folder of this machine where it starts, instead of one in the workspace; for the executor
     /// `host`. Nothing is collected there, and all else is as in every run.
     pub outside: Option<PathBuf>,
@@ -42,7 +45,7 @@ impl RunOrder {
     /// An order with the usual settings, whose command a shell reads in the workspace.
     pub fn new(key: SessionKey, request: RunRequest, trees: Vec<Tree>) -> Self {
         let settings = RunSettings::default();
-        Self { key, request, trees, settings, manner: Manner::Shell, outside: None }
+        Self { key, request, trees, settings, manner: Manner::Shell, identity: None, outside: None }
     }
 }
 
@@ -62,6 +65,8 @@ pub struct RunSettings {
     /// Variables that the configuration gives to this skill alone. A run that has any takes place in a workspace
     /// of the skill's own.
     pub variables: Vec<(String, String)>,
+    /// Whether the configuration gives the network to this skill alone. Then the same holds, as long as there is any.
+    pub has_own_network: bool,
     /// Tools that were installed for this skill. Their programs are looked for last.
     pub tools: Vec<InstalledTools>,
     /// What the skill asks for of all this: it gets no more where it asks for less, and is not
@@ -84,9 +89,10 @@ pub struct InstalledTools {
 pub const NO_SKILL: &str = ".";
 
 impl RunSettings {
-    /// Whether the run receives what the configuration gives to its skill alone.
+    /// Whether the run receives variables or network access that the configuration gives to its skill alone.
     pub(crate) fn has_keys(&self) -> bool {
-        !self.variables.is_empty()
+        let has_own_network = self.has_own_network && !matches!(self.network, Network::None);
+        has_own_network || !self.variables.is_empty()
     }
 
     /// Where a run takes place: in the workspace that a session's skills share or, if it receives a
@@ -116,6 +122,7 @@ impl fmt::Debug for RunSettings {
             .field("network", &self.network)
             .field("host_inputs", &self.host_inputs)
             .field("variables", &names)
+            .field("has_own_network", &self.has_own_network)
             .field("tools", &self.tools)
             .field("asked", &self.asked)
             .finish()
@@ -131,6 +138,7 @@ impl Default for RunSettings {
             network: Network::None,
             host_inputs: Vec::new(),
             variables: Vec::new(),
+            has_own_network: false,
             tools: Vec::new(),
             asked: Asked::default(),
         }
@@ -141,6 +149,9 @@ impl Default for RunSettings {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RunError {
+    /// Another skill of the name has its folders.
+    #[error("another skill `{0}` is still running in this session; try again when it has ended")]
+    Namesake(String),
     /// There is no such skill.
     #[error("there is no skill `{0}` in this run")]
     UnknownSkill(String),

@@ -48,7 +48,7 @@ const MAX_TICKS: u32 = 50;
 const MAX_WARNINGS: usize = 50;
 
 /// What is said of a run that failed and had a workspace of its own.
-const UNSEEN: &str = "the configuration gives this skill variables of its own, so the run saw of `work/` and `out/` only what the skill itself wrote there; name other files in `inputs`";
+const UNSEEN: &str = "the configuration gives this skill variables or network access of its own, so the run saw of `work/` and `out/` only what the skill itself wrote there; name other files in `inputs`";
 
 /// Runs commands.
 #[derive(Clone, Debug)]
@@ -129,7 +129,7 @@ impl Runner {
         order: RunOrder,
         watch: Watch,
     ) -> Result<RunOutput, RunError> {
-        let RunOrder { key, request, trees, settings, manner, outside } = order;
+        let RunOrder { key, request, trees, settings, manner, identity, outside } = order;
         manner.check(outside.as_deref(), &self.executor)?;
         let tree = trees.iter().find(|tree| tree.name == request.skill);
         // A tree of that name would take the home of commands of no skill.
@@ -146,6 +146,7 @@ impl Runner {
         let planned = spawn_blocking(planning).await.map_err(io::Error::other);
         let (request, settings, plan) = planned.map_err(RunError::Workspace)??;
         let shared = self.workspaces.workspace(&key).map_err(RunError::Workspace)?;
+        let _held = shared.hold_folders(&request.skill, identity.as_deref())?;
         let workspace = settings.workspace_of(&shared, &request.skill)?;
         let staged = stage_all(&self.workspaces, &trees)?;
         let mut warnings = tree.map(hidden_entries).unwrap_or_default();

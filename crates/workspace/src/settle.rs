@@ -28,11 +28,12 @@ impl Runner {
     ///
     /// As for [`Self::run`].
     pub fn settle(&self, order: &RunOrder) -> Result<Settled, RunError> {
-        let RunOrder { key, request, trees, settings, manner, outside } = order;
+        let RunOrder { key, request, trees, settings, manner, identity, outside } = order;
         manner.check(outside.as_deref(), &self.executor)?;
         let settings = settings.clone().granted(&self.executor)?;
         let plan = Plan::new(request, &settings)?;
         let shared = self.workspaces.workspace(key).map_err(RunError::Workspace)?;
+        let _held = shared.hold_folders(&request.skill, identity.as_deref())?;
         let workspace = settings.workspace_of(&shared, &request.skill)?;
         let staged = stage_all(&self.workspaces, trees)?;
         // Restored or not: the run compares them again, and says so.

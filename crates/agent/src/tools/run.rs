@@ -116,6 +116,12 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
+    /// Says which skill of its name it is of.
+    fn of_skill(mut self, entry: &Entry) -> Self {
+        self.order.identity = Some(entry.identity.to_string());
+        self
+    }
+
     /// Has it run as the programs of a plan.
     pub(crate) fn walk(&mut self, walk: Walk) {
         self.order.manner = Manner::Plan(walk);
@@ -178,7 +184,8 @@ impl Runs {
             seen.add(entry, at.tree(entry)?);
         }
         let settings = at.library.run_settings(entry).map_err(|error| error.to_string())?;
-        self.order(request, seen, settings)
+        let prepared = self.order(request, seen, settings)?;
+        Ok(prepared.of_skill(entry))
     }
 
     /// Prepares a call of `exec`, with every skill there.
@@ -281,8 +288,15 @@ impl Runs {
     ) -> Result<Prepared, String> {
         let manner = self.restriction.manner(&request.command)?;
         let SeenSkills { trees, digests, identities } = seen;
-        let order =
-            RunOrder { key: self.key.clone(), request, trees, settings, manner, outside: None };
+        let order = RunOrder {
+            key: self.key.clone(),
+            request,
+            trees,
+            settings,
+            manner,
+            identity: None,
+            outside: None,
+        };
         Ok(Prepared { order, digests, identities, warnings: Vec::new(), talk: None })
     }
 
@@ -361,6 +375,7 @@ fn granted_to_none(settings: &RunSettings, tools: Vec<InstalledTools>) -> RunSet
         network: Network::None,
         host_inputs: Vec::new(),
         variables: Vec::new(),
+        has_own_network: false,
         tools,
         asked: Asked::default(),
         ..*settings

@@ -145,3 +145,24 @@ fn a_skill_key_does_not_count_while_a_source_is_missing() {
         assert!(listed.contains("`skillKey: first` is ignored"), "{listed}");
     }
 }
+
+/// Plants code in its home and in `.venv`; the person's own skill of its name has network access.
+#[test]
+fn what_a_projects_skill_left_does_not_run_in_its_namesake() {
+    let env = with_namesake();
+    let plant = "mkdir -p .venv/bin && printf '#!/bin/sh\\necho planted\\n' > .venv/bin/date && \
+                 chmod +x .venv/bin/date && cp .venv/bin/date $HOME/planted && echo done";
+    let look = "if test -e $HOME/planted; then sh $HOME/planted; fi; ls .venv/bin; date +own";
+    let exec = |command: &str| {
+        env.run(["exec", "first", "--session", "one", "--", "sh", "-c", command]).stdout
+    };
+    for settings in ["network = 'host'", "env.TOKEN = 'hush-hush'", ""] {
+        let configured = format!("[skills.entries.first]\n{settings}\n");
+        env.write("home/.metier/config.toml", configured);
+        assert_eq!(run(&env, "trust").code, 0);
+        assert_eq!(exec(plant), "done\n", "{settings}");
+        assert_eq!(exec(look).matches("planted").count(), 2, "it runs in the skill that left it");
+        assert_eq!(run(&env, "trust --revoke").code, 0);
+        assert_eq!(exec(look), "own\n", "{settings}");
+    }
+}

@@ -100,6 +100,7 @@ impl Bench {
             trees: vec![Tree { name: "demo".to_owned(), folder, digest, entries }],
             settings: RunSettings::default(),
             manner: Manner::Shell,
+            identity: None,
             outside: None,
         }
     }

@@ -192,7 +192,11 @@ impl Bench {
         trees: Vec<Tree>,
     ) -> Result<RunOutput, RunError> {
         let request: RunRequest = serde_json::from_value(request).expect("a request");
-        let order = RunOrder { trees, ..self.order_of(request) };
+        self.run_order(RunOrder { trees, ..self.order_of(request) })
+    }
+
+    /// Makes a run.
+    pub(crate) fn run_order(&self, order: RunOrder) -> Result<RunOutput, RunError> {
         let cancel = Cancel::new().expect("an event");
         let live = Box::new(|_, _: &[u8]| {});
         block_on(self.runner.run(order, live, cancel))
@@ -224,6 +228,7 @@ impl Bench {
             trees,
             settings: self.settings.clone(),
             manner: Manner::Shell,
+            identity: None,
             outside: None,
         }
     }

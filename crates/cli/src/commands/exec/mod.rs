@@ -60,6 +60,7 @@ pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure
         trees,
         settings,
         manner: Manner::Shell,
+        identity: Some(entry.identity.to_string()),
         outside: None,
     };
     let state = context.environment.state();

@@ -327,6 +327,11 @@ const TABLE: &[Attack] = &[
         skills::plant_in_the_home,
     ),
     Attack::isolated(
+        "plant_in_the_home_of_a_namesake",
+        "planting what programs load from the home directory or `.venv` of a skill of the same name and another source",
+        skills::plant_in_the_home_of_a_namesake,
+    ),
+    Attack::isolated(
         "plant_by_a_command_of_no_skill",
         "planting what another skill loads by a command of no skill, which sees all of them",
         skills::plant_by_a_command_of_no_skill,

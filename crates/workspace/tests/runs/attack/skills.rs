@@ -6,7 +6,8 @@ use std::path::Path;
 use std::thread;
 
 use libtest_mimic::Failed;
-use metier_workspace::{InstalledTools, NO_SKILL, RunOutput};
+use metier_workspace::executor::Network;
+use metier_workspace::{InstalledTools, NO_SKILL, RunOutput, RunSettings};
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, Renamed};
@@ -22,6 +23,7 @@ type AttackOnSkill = fn(&Bench) -> Result<(), Failed>;
 /// What is tried against another skill, for those who try it at another level.
 pub(crate) const AGAINST_SKILLS: &[AttackOnSkill] = &[
     plant_in_the_home,
+    plant_in_the_home_of_a_namesake,
     plant_by_a_command_of_no_skill,
     plant_in_an_environment,
     plant_in_work_before_a_key,
@@ -88,6 +90,35 @@ pub(super) fn plant_in_the_home(bench: &Bench) -> Result<(), Failed> {
     assert_eq!(victim(bench, "cat $HOME/.netrc")?.stdout, "own\n");
     let read = "cat $HOME/.netrc $WORKSPACE_DIR/.homes/other/.netrc 2>/dev/null; true";
     assert_eq!(attacker(bench, read)?.stdout, "");
+    Ok(())
+}
+
+/// What a skill finds in its home and in `.venv` after a namesake of another source had them, with a key, with network
+/// access of its own and without both.
+pub(super) fn plant_in_the_home_of_a_namesake(bench: &Bench) -> Result<(), Failed> {
+    let run = |identity: &str, command: &str, grant: fn(&mut RunSettings)| {
+        let mut order = bench.order(json!({"skill": "demo", "command": command}));
+        order.identity = Some(identity.to_owned());
+        grant(&mut order.settings);
+        bench.run_order(order)
+    };
+    let key =
+        |it: &mut RunSettings| it.variables = vec![("KEY".to_owned(), "very-secret".to_owned())];
+    let network = |it: &mut RunSettings| (it.network, it.has_own_network) = (Network::Host, true);
+    let look = "find $HOME .venv/ -type f; cd $HOME; python3 -c 'print(1)'";
+    let grants: [fn(&mut RunSettings); 3] = [|_| {}, key, network];
+    for grant in grants {
+        let planting = ["$HOME", ".venv", "$WORKSPACE_DIR/.private/demo/.homes/demo"].map(plant_in);
+        run("project", &planting.concat(), grant)?;
+        let found = run("own", look, grant)?;
+        assert_eq!(found.stdout, "1\n", "{found:?}");
+        run("own", "echo own > $HOME/.netrc", grant)?;
+        assert_eq!(run("project", "cat $HOME/.netrc; test -f $HOME/.env", grant)?.stdout, "");
+        assert_eq!(run("own", "cat $HOME/.netrc; rm $HOME/.netrc", grant)?.stdout, "own\n");
+    }
+    // What it may reach with network access of its own has seen nothing of `work/` either.
+    run("project", "echo planted > $WORK_DIR/conftest.py", |_| {})?;
+    assert_eq!(run("own", "cat $WORK_DIR/conftest.py; true", network)?.stdout, "");
     Ok(())
 }
 

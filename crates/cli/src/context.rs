@@ -87,7 +87,7 @@ impl Context {
     /// that were installed for the skill. What else is on the person's own `PATH` is not there for them.
     pub(crate) fn program_path(&self, entry: &Entry) -> Vec<PathBuf> {
         let mut folders = system_path();
-        folders.push(tool_links(&entry.tool_folder(&self.tools())));
+        folders.extend(entry.tool_folders(&self.tools()).iter().map(|folder| tool_links(folder)));
         folders
     }
 

@@ -161,15 +161,15 @@ impl Context {
                 .collect(),
             variables: self.variables_of(entry),
             has_own_network: self.own_network(entry).is_some(),
-            tools: self.installed_tools(entry).into_iter().collect(),
+            tools: self.installed_tools(entry),
             asked: asked_by(entry)?,
         })
     }
 
-    /// Returns the tools that were installed for a skill, if there are any.
-    fn installed_tools(&self, entry: &Entry) -> Option<InstalledTools> {
-        let folder = entry.tool_folder(&self.tools());
-        folder.is_dir().then(|| InstalledTools { programs: tool_links(&folder), folder })
+    /// Returns the tools that were installed for a skill.
+    fn installed_tools(&self, entry: &Entry) -> Vec<InstalledTools> {
+        let folders = entry.tool_folders(&self.tools()).into_iter().filter(|it| it.is_dir());
+        folders.map(|folder| InstalledTools { programs: tool_links(&folder), folder }).collect()
     }
 
     /// Variables that the configuration gives a skill: those of the entry that belongs to it.

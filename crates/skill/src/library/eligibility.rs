@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::header::{Gate, InstallOption, Manifest, Requirements};
 use crate::install::tool_links;
-use crate::library::entry::tools_of;
+use crate::library::entry::tool_folders_of;
 use crate::library::gather::Skill;
 use crate::library::{ChangedSkill, Choices, ClaimRefusal, EntryChoice, EntryKey, EntryRefusal};
 use crate::name::SkillName;
@@ -392,25 +392,26 @@ pub(super) fn judge(
     match &manifest.gate {
         Gate::Unreadable(reason) => blocks.push(Block::Unreadable { reason: reason.clone() }),
         Gate::Readable(requirements) => {
-            let own = machine
-                .tools
-                .map(|tools| tool_links(&tools_of(skill.source, &skill.name, &skill.place, tools)));
-            blocks.extend(machine.unmet(requirements, entry, own.as_deref()));
+            let by_name = skill.has_tools_by_name.then_some(&skill.name);
+            let folders = machine.tools.map(|it| tool_folders_of(&skill.identity, by_name, it));
+            let own: Vec<PathBuf> =
+                folders.into_iter().flatten().map(|folder| tool_links(&folder)).collect();
+            blocks.extend(machine.unmet(requirements, entry, &own));
         }
     }
     Verdict { blocks }
 }
 
 impl Machine<'_> {
-    /// Returns what is missing, for a skill whose own programs are in the folder `own`.
+    /// Returns what is missing, for a skill whose own programs are in the folders `own`.
     fn unmet(
         &self,
         requirements: &Requirements,
         entry: Option<&EntryChoice>,
-        own: Option<&Path>,
+        own: &[PathBuf],
     ) -> Vec<Block> {
         let is_own =
-            |name: &str| !name.contains('/') && own.is_some_and(|it| is_program(&it.join(name)));
+            |name: &str| !name.contains('/') && own.iter().any(|it| is_program(&it.join(name)));
         let has_program = |name: &str| self.has_program(name) || is_own(name);
         let mut unmet = Vec::new();
         if !requirements.os.is_empty() && !requirements.os.iter().any(|os| is_system(os, self.os)) {

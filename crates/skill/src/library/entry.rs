@@ -32,6 +32,9 @@ pub struct Entry {
     /// The files that a person trusted, of a project's skill: whatever is used of it must be one of them. None for
     /// skills that need no trust, and for those that do not have it.
     pub trusted_files: Option<TrustedFiles>,
+    /// Whether programs that older versions installed for its name count: the person keeps it, and no other skill of that
+    /// name.
+    pub has_tools_by_name: bool,
     /// Skills of the same name that it hides.
     pub shadows: Vec<PathBuf>,
     /// Which settings of `skills.entries` it has.
@@ -106,9 +109,15 @@ impl Entry {
         summary(&self.manifest, self.server())
     }
 
-    /// Returns the folder of the tools that were installed for this skill, below the folder of all tools.
+    /// Returns the folder into which tools are installed for this skill, below the folder of all tools. A `skillKey` does
+    /// not count, since a skill of that name could come later.
     pub fn tool_folder(&self, tools: &Path) -> PathBuf {
-        tools_of(self.source, &self.name, &self.place, tools)
+        tools.join(tool_folder(self.identity.as_str()))
+    }
+
+    /// Returns the folders of tools that count for this skill, the one for new ones first.
+    pub fn tool_folders(&self, tools: &Path) -> Vec<PathBuf> {
+        tool_folders_of(&self.identity, self.has_tools_by_name.then_some(&self.name), tools)
     }
 
     /// Whether a model is told of it.
@@ -122,16 +131,15 @@ impl Entry {
     }
 }
 
-/// Returns the folder of a skill's tools. Skills of projects, plugins and servers, and those of a folder that was named
-/// for one run, are known by their place, the person's own by their name; a `skillKey` does not count, since a skill of
-/// that name could come later.
-pub(super) fn tools_of(source: Source, name: &SkillName, place: &Place, tools: &Path) -> PathBuf {
-    tools.join(match source {
-        Source::Project | Source::Plugin | Source::Remote | Source::Flag => {
-            tool_folder(&format!("{source}:{}", place.file().display()))
-        }
-        _ => tool_folder(name.as_str()),
-    })
+/// Returns the folders of tools that count for a skill: that of its identity and, if its name counts, the one that older
+/// versions made for the name.
+pub(super) fn tool_folders_of(
+    identity: &SkillIdentity,
+    name: Option<&SkillName>,
+    tools: &Path,
+) -> Vec<PathBuf> {
+    let identities = [Some(identity.as_str()), name.map(SkillName::as_str)];
+    identities.into_iter().flatten().map(|it| tools.join(tool_folder(it))).collect()
 }
 
 /// A description on one line, with the server before it if there is one.

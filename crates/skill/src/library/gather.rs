@@ -52,6 +52,8 @@ pub(super) struct Skill {
     pub(super) source: Source,
     pub(super) place: Place,
     pub(super) identity: SkillIdentity,
+    /// Whether programs that were installed for its name count.
+    pub(super) has_tools_by_name: bool,
     pub(super) tokens: HeaderTokens,
     trust: TrustState,
     /// The files that were trusted, of a project's skill that is.
@@ -94,6 +96,11 @@ impl Skill {
             TrustState::Untrusted => Some(Block::Remote { server, changes: Vec::new() }),
             TrustState::Changed(changes) => Some(Block::Remote { server, changes: words(changes) }),
         }
+    }
+
+    /// Whether the person keeps it, or it comes with metier.
+    pub(super) fn is_own(&self) -> bool {
+        !matches!(self.source, Source::Project | Source::Plugin | Source::Remote | Source::Flag)
     }
 
     pub(super) fn is_trusted(&self) -> bool {
@@ -160,6 +167,7 @@ impl Gathering {
                 manifest,
                 source: root.source,
                 identity: SkillIdentity::in_root(root, &file),
+                has_tools_by_name: false,
                 place: Place::Folder { file, identity },
                 tokens,
                 trust: state,
@@ -186,6 +194,7 @@ impl Gathering {
                 manifest: Box::new(manifest),
                 source: Source::Bundled,
                 identity: SkillIdentity::of_place(Source::Bundled, &place),
+                has_tools_by_name: false,
                 place,
                 trust: TrustState::Trusted,
                 trusted_files: None,
@@ -218,6 +227,7 @@ impl Gathering {
                 manifest,
                 source: Source::Remote,
                 identity: SkillIdentity::of_place(Source::Remote, &place),
+                has_tools_by_name: false,
                 place,
                 trust: trust.clone(),
                 trusted_files: None,

@@ -88,6 +88,7 @@ mod tests {
                 place,
                 tokens: crate::catalog::HeaderTokens::default(),
                 trusted_files: None,
+                has_tools_by_name: true,
                 shadows: Vec::new(),
                 verdict: Verdict::default(),
             }

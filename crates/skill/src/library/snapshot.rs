@@ -153,6 +153,13 @@ fn choose(gathered: &mut Gathered, options: &LibraryOptions<'_>) -> Vec<Entry> {
     // Stable: skills of one name stay in the order of their sources.
     skills.sort_by(|left, right| left.name.cmp(&right.name));
     let claims = EntryClaims::of(&skills, unread, options.choices);
+    let own_names = own_names(&skills);
+    // An own skill that cannot be read, or that another agent has, may be the one that tools were installed for.
+    let is_single = |name: &SkillName| {
+        let is_elsewhere = unread.contains(name.as_str())
+            || options.choices.reserved_names.contains(name.as_str());
+        own_names.get(name) == Some(&1) && !is_elsewhere
+    };
     let mut entries = Vec::with_capacity(skills.len());
     let mut skills = skills.into_iter().peekable();
     while let Some(mut winner) = skills.next() {
@@ -160,12 +167,22 @@ fn choose(gathered: &mut Gathered, options: &LibraryOptions<'_>) -> Vec<Entry> {
         while let Some(other) = skills.next_if(|other| other.name == winner.name) {
             shadows.push(settle(&mut winner, other, problems));
         }
+        winner.has_tools_by_name = winner.is_own() && is_single(&winner.name);
         let entry_key = claims.entry_key(&winner, options.choices);
         problems.extend(entry_key.problem(&winner.place.file(), options.choices));
         entries.push(judged(winner, shadows, entry_key, options));
     }
     report_case_clashes(&entries, problems);
     entries
+}
+
+/// Returns how many skills of the person's own have each name.
+fn own_names(skills: &[Skill]) -> BTreeMap<SkillName, usize> {
+    let mut names = BTreeMap::new();
+    for skill in skills.iter().filter(|skill| skill.is_own()) {
+        *names.entry(skill.name.clone()).or_default() += 1;
+    }
+    names
 }
 
 /// Names of plugins' skills that some other trusted skill of this machine has too.
@@ -228,6 +245,7 @@ fn judged(
     options: &LibraryOptions<'_>,
 ) -> Entry {
     let verdict = judge(&skill, &entry_key, options.choices, options.machine);
+    let has_tools_by_name = skill.has_tools_by_name;
     let Skill { name, manifest, source, place, identity, tokens, trusted_files, .. } = skill;
     shadows.sort();
     Entry {
@@ -238,6 +256,7 @@ fn judged(
         identity,
         tokens,
         trusted_files,
+        has_tools_by_name,
         shadows,
         entry_key,
         verdict,

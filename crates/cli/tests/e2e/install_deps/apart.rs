@@ -122,3 +122,51 @@ fn programs_of_an_older_layout_go_to_the_skill_they_were_installed_for() {
     assert!(!tools.join("bin/tool").exists());
     assert!(tools.join("bin/other").is_symlink(), "what metier did not make stays");
 }
+
+/// Two skills called `wx` that the person keeps, in the sources of these folders; both need the program `tool`.
+fn with_two_own() -> (TestEnv, [&'static str; 2]) {
+    let env = environment();
+    let folders = ["home/.claude/skills", "home/.metier/workspace/skills"];
+    for folder in folders {
+        keep(&env, folder);
+    }
+    let bring = "mkdir -p $UV_TOOL_BIN_DIR; cd $UV_TOOL_BIN_DIR; \
+                 printf '#!/bin/sh\\necho from uv\\n' > tool; chmod +x tool";
+    manager(&env, "uv", bring);
+    (env, folders)
+}
+
+fn keep(env: &TestEnv, folder: &str) {
+    let header = "---\nname: wx\ndescription: Goes. Use when asked.\nmetadata: {metier: {requires: \
+                  {bins: [tool]}, install: [{kind: uv, package: wx-tool, bins: [tool]}]}}\n---\n";
+    env.write(format!("{folder}/wx/SKILL.md"), header);
+}
+
+/// What a run of the skill `wx` prints that calls its program.
+fn tool(env: &TestEnv) -> String {
+    env.run(["exec", "wx", "--quiet", "--", "tool"]).stdout
+}
+
+#[test]
+fn two_own_skills_of_one_name_have_tools_of_their_own() {
+    let (env, [_, workspace]) = with_two_own();
+    assert_eq!(env.run(["skills", "install-deps", "wx", "--yes"]).code, 0);
+    assert_eq!(tool(&env), "from uv\n");
+    // The other one has the name now, and nothing was installed for it.
+    fs::rename(env.root().join(workspace), env.root().join("away")).unwrap();
+    assert_eq!(tool(&env), "");
+    fs::rename(env.root().join("away"), env.root().join(workspace)).unwrap();
+    assert_eq!(tool(&env), "from uv\n");
+}
+
+#[test]
+fn tools_by_name_count_for_a_single_skill_only() {
+    let (env, [_, workspace]) = with_two_own();
+    let place = format!("{}/.bin", metier_skill::install::tool_folder("wx"));
+    let program =
+        env.write(format!("home/.metier/tools/{place}/tool"), "#!/bin/sh\necho by name\n");
+    fs::set_permissions(program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    assert_eq!(tool(&env), "", "two skills have the name");
+    fs::remove_dir_all(env.root().join(workspace)).unwrap();
+    assert_eq!(tool(&env), "by name\n");
+}

@@ -47,8 +47,11 @@ fn programs_that_were_installed_for_another_skill_do_not_count() {
     assert!(!eligible(&world));
     install_for("ship");
     assert!(eligible(&world));
+    let identity = format!("user:{}", world.scratch.path("user/ship/SKILL.md").display());
+    let folders = [tools.join(tool_folder(&identity)), tools.join(tool_folder("ship"))];
     let snapshot = world.build();
-    assert_eq!(snapshot.find("ship").unwrap().tool_folder(&tools), tools.join(tool_folder("ship")));
+    assert_eq!(snapshot.find("ship").unwrap().tool_folders(&tools), folders);
+    assert_eq!(snapshot.find("ship").unwrap().tool_folder(&tools), folders[0]);
 }
 
 #[test]
@@ -63,7 +66,38 @@ fn a_skill_of_a_folder_named_for_one_run_has_tools_of_its_own() {
     world.root(Source::Flag, "downloads");
     assert!(!eligible(&world));
     let snapshot = world.build();
-    assert_ne!(snapshot.find("ship").unwrap().tool_folder(&tools), tools.join(tool_folder("ship")));
+    let folders = snapshot.find("ship").unwrap().tool_folders(&tools);
+    assert!(!folders.contains(&tools.join(tool_folder("ship"))));
+}
+
+#[test]
+fn tools_of_a_name_count_for_no_skill_if_two_own_ones_have_it() {
+    let mut world = ship("{requires: {bins: [one]}}");
+    world.tools = Some(world.scratch.folder("tools"));
+    world.scratch.program(format!("tools/{}/.bin/one", tool_folder("ship")));
+    let text = "---\nname: ship\ndescription: Other.\nmetadata: {metier: {requires: {bins: [one]}}}\n---\n";
+    assert!(eligible(&world));
+    world.scratch.write("workspace/ship/SKILL.md", text);
+    world.root(Source::Workspace, "workspace");
+    assert!(!eligible(&world));
+    let folder = format!("workspace:{}", world.scratch.path("workspace/ship/SKILL.md").display());
+    world.scratch.program(format!("tools/{}/.bin/one", tool_folder(&folder)));
+    assert!(eligible(&world));
+}
+
+#[test]
+fn a_skill_of_an_archive_is_known_by_its_address() {
+    let mut world = ship("{requires: {}}");
+    world.root(Source::Extra, "cache/first").address = Some("https://example.org/a.zip".to_owned());
+    let header = "---\nname: ship\ndescription: Ships.\n---\n";
+    world.scratch.write("cache/first/ship/SKILL.md", header);
+    world.roots.remove(0);
+    let identity = |world: &World| world.build().find("ship").unwrap().identity.clone();
+    let first = identity(&world);
+    assert_eq!(first.as_str(), "extra:https://example.org/a.zip/ship/SKILL.md");
+    world.scratch.write("cache/second/ship/SKILL.md", header);
+    world.roots[0].path = world.scratch.path("cache/second");
+    assert_eq!(identity(&world), first);
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn choose(gathered: &mut Gathered, options: &LibraryOptions<'_>) -> Vec<Entry> {
     let own_names = own_names(&skills);
     // An own skill that cannot be read, or that another agent has, may be the one that tools were installed for.
     let is_single = |name: &SkillName| {
-        let is_elsewhere = unread.contains(name.as_str())
+        let is_elsewhere = unread.names.contains(name.as_str())
             || options.choices.reserved_names.contains(name.as_str());
         own_names.get(name) == Some(&1) && !is_elsewhere
     };

@@ -42,6 +42,7 @@ fn plan(folder: &Path, pipeline: &[&[&str]], after: &[&str]) -> Manner {
         directory: folder.to_owned(),
         redirections: Vec::new(),
         pins: Vec::new(),
+        places: Vec::new(),
     };
     let programs = pipeline.iter().map(|words| walked(words)).collect();
     Manner::Plan(Walk {

@@ -86,6 +86,7 @@ fn walked(directory: &Path, words: &[&str]) -> Walked {
         directory: directory.to_owned(),
         redirections: Vec::new(),
         pins: Vec::new(),
+        places: Vec::new(),
     }
 }
 

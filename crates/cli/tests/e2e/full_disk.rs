@@ -72,7 +72,7 @@ fn no_space_while_an_artifact_is_saved_keeps_what_was_there() {
     FILE                           SIZE  TYPE
     workspace://out/second.bin  2.3 MiB  data
     in [HOME]/.metier/workspaces/metier/local/two-0
-    warning: `out/second.bin` was not kept: no space is left for artifacts in `[HOME]/.metier/artifacts`: free some
+    warning: `out/second.bin` was not kept: the disk would have less than 1 MiB free, which must stay free
     exit 0, but not everything was kept · [TIME] · sandbox (full) · session two
     0 artifacts · session two
     "#);

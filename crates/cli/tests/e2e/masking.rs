@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::environment;
 
 /// A key with everything that encodings change, and one that can be a file name.
-pub(crate) const KEYS: [&str; 2] = [r#"sk/7+"q\é?>~z Q9"#, "tk_0123456789abcdefXYZ"];
+const KEYS: [&str; 2] = [r#"sk/7+"q\é?>~z Q9"#, "tk_0123456789abcdefXYZ"];
 /// The key of the provider, which it alone is sent.
 const PROVIDER_KEY: &str = "pk-provider-0123456789";
 /// Prints both keys in every form, slowly too, on both streams and into files.

@@ -53,17 +53,8 @@ fn a_bundled_skill_is_used_from_search_to_artifact() {
 #[test]
 fn a_client_gets_no_form_of_a_key() {
     let leaky = Leaky::new();
-    let key = crate::masking::KEYS[0];
-    let text = format!(
-        "---\nname: leaky\ndescription: Prints. Use when asked to print.\n---\n\nThe key is {key}.\n"
-    );
-    leaky.env.write("project/skills/leaky/SKILL.md", text);
     let (mut client, _) = Client::start(&leaky.env, OWN, &json!({}));
-    let loaded = client.call("skill_load", &json!({ "skill": "leaky" })).to_string();
-    assert!(loaded.contains("The key is ****."), "{loaded}");
-    let named = json!({ "skill": key, "command": "true" });
-    let refused = client.call("skill_run", &named).to_string();
-    assert!(refused.contains("****") && !refused.contains(key), "{refused}");
+    client.call("skill_load", &json!({ "skill": "leaky" }));
     let outputs = json!({ "globs": ["out/**"], "inline": true, "save": true });
     let run = json!({ "skill": "leaky", "command": "bash leak.sh", "outputs": outputs });
     let ran = client.call("skill_run", &run).to_string();
@@ -75,6 +66,23 @@ fn a_client_gets_no_form_of_a_key() {
     assert!(whole.contains("verbatim ****") && part.contains("****"), "{whole}\n{part}");
     let log = client.end();
     leaky.assert_masked(&[&ran, &whole, &part, &log]);
+}
+
+#[test]
+fn a_client_gets_no_key_that_stands_in_a_skill_or_in_its_own_words() {
+    const KEY: &str = "tk_0123456789abcdefXYZ";
+    let env = environment();
+    let header = "---\nname: leaky\ndescription: Prints. Use when asked to print.\n---\n";
+    env.write("project/skills/leaky/SKILL.md", format!("{header}\nThe key is {KEY}.\n"));
+    let configured = format!("[skills.entries.leaky.env]\nTOKEN = '{KEY}'\n");
+    env.write("home/.metier/config.toml", configured);
+    let (mut client, _) = Client::start(&env, OWN, &json!({}));
+    let loaded = client.call("skill_load", &json!({ "skill": "leaky" })).to_string();
+    assert!(loaded.contains("The key is ****."), "{loaded}");
+    let named = json!({ "skill": KEY, "command": "true" });
+    let refused = client.call("skill_run", &named).to_string();
+    assert!(refused.contains("****") && !refused.contains(KEY), "{refused}");
+    client.end();
 }
 
 #[test]

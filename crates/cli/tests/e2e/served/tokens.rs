@@ -245,7 +245,13 @@ fn a_cancelled_call_keeps_its_place_until_its_program_has_ended() {
     holder.tool("skill_load", &json!({"skill": "demo"}));
     let stubborn = "trap '' TERM; echo started > work/$$; while :; do sleep 1; done";
     let run = json!({"skill": "demo", "command": stubborn});
-    let streams: Vec<_> = (10..14).map(|id| holder.begin(&call(id, "skill_run", &run))).collect();
+    let begin = |id| {
+        let mut stream = holder.begin(&call(id, "skill_run", &run));
+        // The first bytes of the answer come when the call is open.
+        assert!(stream.read(&mut [0; 16]).expect("an answer") > 0);
+        stream
+    };
+    let streams: Vec<_> = (10..14).map(begin).collect();
     let list = request(9, "tools/list", &json!({}));
     let is_refused = || holder.post(&list).body.contains("4 calls of this token");
     assert!(wait_for(Duration::from_secs(30), is_refused), "all places are taken");

@@ -53,8 +53,6 @@ const LOADERS: &[Loader] = &[
             "git status",
             "git diff-tree -p HEAD",
             "git ls-files -m",
-            // A text that is no plan is given to a shell whole.
-            "for x in 1; do git check-ignore a.txt; done",
         ],
     },
     Loader {
@@ -392,7 +390,6 @@ fn hooks() -> Result<(), Failed> {
         "git checkout -q --detach",
         "echo HEAD | xargs git checkout -q",
         "sh -c 'git commit --allow-empty -qm x'",
-        "for x in 1; do git commit --allow-empty -qm x; done",
     ] {
         let laboratory = Laboratory::new();
         let hook = laboratory.program("mark");

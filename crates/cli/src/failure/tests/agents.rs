@@ -53,6 +53,7 @@ fn settings(sheet: &mut Sheet) {
             name: "mcp.servers.a b.command".into(),
             rule: "a name is up to 32 letters, digits, `-` and `_`",
         },
+        E::DottedEntry { place: place(), name: "skills.entries.\"weather.env\".api_key".into() },
         E::Glob { place: place(), name: "skills.denied".into(), glob: "[x".into() },
         E::WrongKind {
             place: "$METIER_EXEC_TIMEOUT".into(),

@@ -24,6 +24,7 @@ const HINTLESS: &[(&str, &str, &str)] = &[
     ("session: SessionError", "Damaged", ITSELF),
     ("session: SessionError", "Storage", ITSELF),
     ("skill: Obstacle", "*", "the command that was in the way is the hint"),
+    ("workspace: RunError", "Namesake", ITSELF),
     ("workspace: ArtifactError", "Name", ITSELF),
     ("workspace: ArtifactError", "Id", ITSELF),
     ("workspace: ArtifactError", "MimeType", ITSELF),

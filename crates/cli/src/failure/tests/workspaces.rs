@@ -48,6 +48,7 @@ fn requests(sheet: &mut Sheet) {
     use RunError as E;
     let escape = || PathError::Parent("../x".into());
     let errors = [
+        E::Namesake("pdf".into()),
         E::UnknownSkill("pfd".into()),
         E::Command("it is empty"),
         E::Timeout("at most 3600 seconds are allowed (`exec.max_timeout`)".into()),
@@ -84,6 +85,7 @@ fn requests(sheet: &mut Sheet) {
         VariableError::Value("TITLE".into()),
         VariableError::Blocked("LD_PRELOAD".into()),
         VariableError::Taken("OUTPUT_DIR".into()),
+        VariableError::TooMany { count: 9000, bytes: 180_000 },
     ];
     for error in errors {
         sheet.show(error, |error| tell(RunError::Variable(error)));
@@ -104,6 +106,7 @@ fn requests(sheet: &mut Sheet) {
     let errors = [
         PatternError::Path(escape()),
         PatternError::Pattern { pattern: "out/[a".into(), why: "unclosed character class".into() },
+        PatternError::TooMany { count: 1000, bytes: 4_000_000 },
     ];
     for error in errors {
         sheet.show(error, |error| tell(RunError::Pattern(error)));
@@ -133,6 +136,7 @@ fn inputs(sheet: &mut Sheet) {
         E::Target { from: from(), to: "skills/x".into() },
         E::NoSkill("skill://other/data.csv".into()),
         E::TooLarge("host:///home/ada".into()),
+        E::TooMuch { from: from(), limit: 8 << 30 },
         E::Artifact {
             from: "artifact://chart.png@4".into(),
             source: ArtifactError::NoVersion { name: "chart.png".into(), version: 4 },

@@ -41,6 +41,7 @@ pub(super) const HOUSE: &[Crate] = &[
             "telemetry",
             "net",
             "secrets",
+            "config",
         ],
     ),
     shipped(
@@ -62,6 +63,7 @@ pub(super) const HOUSE: &[Crate] = &[
     shipped("session", &[]),
     shipped("sandbox", &[]),
     shipped("net", &[]),
+    shipped("config", &[]),
     shipped("secrets", &[]),
     Crate { name: "testkit", role: Role::ForTests },
     Crate { name: "bench", role: Role::Tool },

@@ -9,37 +9,19 @@ use metier_agent::prompt::PromptSettings;
 use metier_agent::tools::{Restriction, ToolSet};
 use metier_agent::turn::TurnLimits;
 use metier_agent::{Agent, ForeignServers, LoadMode};
+use metier_config::{AgentToolSet, PromptKind, SkillLoadMode, SkillPlacement, SkillRunConfig};
 use metier_workspace::Runner;
 use metier_workspace::executor::{Executor, LocalExecutor};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
 
 use crate::args::AgentArgs;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::library::Skills;
 use crate::mcp;
-use crate::models::read_word;
 use crate::output::style;
 use crate::overseer::{Asking, Overseer};
 use crate::privacy::make_private_folder;
 use crate::roots;
-
-/// A choice between words, by a flag or by a setting.
-struct Choice<'a> {
-    flag: Option<&'a str>,
-    setting: &'static str,
-    words: &'static str,
-}
-
-/// How much requests begin with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum PromptKind {
-    #[default]
-    Full,
-    Minimal,
-}
 
 impl Context {
     /// The agent that was asked for.
@@ -54,9 +36,9 @@ impl Context {
         asking: Asking,
     ) -> Result<Agent, Failure> {
         let mut settings = self.agent_settings(wanted)?;
-        let executor = self.executor(wanted.executor)?;
+        let executor = self.executor(wanted.executor);
         let model = self.model(wanted.model.as_deref(), &skills)?;
-        settings.constrained = self.is_constrained(model.name())?;
+        settings.constrained = self.is_constrained(model.name());
         let workspaces = self.workspaces()?;
         let sessions = Arc::new(self.sessions()?);
         let decisions = Arc::clone(&sessions);
@@ -96,7 +78,7 @@ impl Context {
         skills: &Skills,
     ) -> Result<(), Failure> {
         let model = self.model(Some(name), skills)?;
-        agent.settings.constrained = self.is_constrained(model.name())?;
+        agent.settings.constrained = self.is_constrained(model.name());
         agent.model = model;
         Ok(())
     }
@@ -107,7 +89,7 @@ impl Context {
     ///
     /// When the agent has no folder.
     pub(crate) fn host(&self, agent: &str, approver: Arc<Overseer>) -> Result<Host, Failure> {
-        let folder = roots::workspace(&self.environment, &self.settings, agent);
+        let folder = roots::workspace(&self.environment, &self.config, agent);
         make_private_folder(&folder).map_err(|error| {
             Failure::new(format!(
                 "the agent's folder `{}` cannot be made: {error}",
@@ -115,67 +97,49 @@ impl Context {
             ))
             .hint("`metier setup --workspace DIR` chooses another")
         })?;
-        let readable = self.settings.list("exec.host_inputs").iter();
+        let readable = self.config.exec.host_inputs.iter();
         let readable = readable.map(|text| self.environment.expand(text, &self.environment.folder));
         Ok(Host { folder: roots::real(&folder), readable: readable.collect(), approver })
     }
 
     fn agent_settings(&self, wanted: &AgentArgs) -> Result<AgentSettings, Failure> {
-        let count = |name: &str, usual: usize| self.settings.count(name).unwrap_or(usual);
-        let tools: ToolSet = self.choose(&Choice {
-            flag: wanted.tools.as_deref(),
-            setting: "agent.tools",
-            words: "`full`, `knowledge`, `single` or `files`",
-        })?;
-        let mode: LoadMode = self.choose(&Choice {
-            flag: wanted.load_mode.as_deref(),
-            setting: "skills.load_mode",
-            words: "`turn`, `once` or `session`",
-        })?;
-        let placement: Placement = self.choose(&Choice {
-            flag: wanted.placement.as_deref(),
-            setting: "skills.placement",
-            words: "`tool_result` or `system`",
-        })?;
-        let prompt: PromptKind = self.choose(&Choice {
-            flag: None,
-            setting: "agent.prompt",
-            words: "`full` or `minimal`",
-        })?;
-        let usual = AgentSettings::default();
-        let layout = usual.prompt.layout;
-        let max_body_tokens = count("skills.max_body_tokens", layout.max_body_tokens);
-        let percent = match count("context.compact_at", 80) {
+        let (skills, agent, context) =
+            (&self.config.skills, &self.config.agent, &self.config.context);
+        let percent = match *context.compact_at {
             percent @ 1..=100 => u8::try_from(percent).unwrap_or(100),
             other => {
                 return Err(out_of_range("context.compact_at", other, "a number from 1 to 100"));
             }
         };
-        let requests = match count("agent.max_requests", usual.limits.requests) {
+        let requests = match *agent.max_requests {
             0 => return Err(out_of_range("agent.max_requests", 0, "1 or more")),
             requests => requests,
         };
+        let usual = AgentSettings::default();
         Ok(AgentSettings {
             prompt: PromptSettings {
-                instruction: self.settings.text("agent.instruction").map(str::to_owned),
+                instruction: (*agent.instruction).clone(),
                 guidance: self.guidance(),
-                tools,
-                catalog_tokens: self.catalog_tokens(),
-                layout: Layout { placement, max_body_tokens },
-                is_minimal: prompt == PromptKind::Minimal,
+                tools: tool_set(wanted.tools.unwrap_or(*agent.tools)),
+                catalog_tokens: *skills.catalog_tokens,
+                layout: Layout {
+                    placement: placement(wanted.placement.unwrap_or(*skills.placement)),
+                    max_body_tokens: *skills.max_body_tokens,
+                },
+                is_minimal: *agent.prompt == PromptKind::Minimal,
             },
             limits: TurnLimits {
                 requests,
-                tokens: self.bound("agent.max_tokens").and_then(|most| u64::try_from(most).ok()),
-                run_code: self.settings.is_true("agent.code_execution"),
+                tokens: bound(*agent.max_tokens).and_then(|most| u64::try_from(most).ok()),
+                run_code: *agent.code_execution,
                 ..usual.limits
             },
-            mode,
-            max_loaded_skills: self.bound("skills.max_loaded"),
-            retain_tokens: count("skills.retain_tokens", usual.retain_tokens),
-            load_before_run: self.settings.switch("skills.load_before_run"),
+            mode: load_mode(wanted.load_mode.unwrap_or(*skills.load_mode)),
+            max_loaded_skills: bound(*skills.max_loaded),
+            retain_tokens: *skills.retain_tokens,
+            load_before_run: *skills.load_before_run,
             restriction: self.restriction(),
-            context_tokens: count("context.tokens", usual.context_tokens),
+            context_tokens: *context.tokens,
             compact_at: f64::from(percent) / 100.0,
             ..usual
         })
@@ -183,36 +147,49 @@ impl Context {
 
     /// Commands that a model may run, by name. A project adds a list of its own to that of the person.
     pub(crate) fn restriction(&self) -> Restriction {
-        let name = "skill_run.allowed_commands";
-        let own = self.settings.list(name).to_vec();
-        let others = self.settings.also.get(name).into_iter().flatten();
-        let lists = [own].into_iter().chain(others.map(|(list, _)| list.clone()));
+        let SkillRunConfig { allowed_commands, denied_commands } = &self.config.skill_run;
+        let others = allowed_commands.also().iter().map(|(list, _)| list);
+        let lists = [&**allowed_commands].into_iter().chain(others);
         Restriction {
-            allowed: lists.filter(|list| !list.is_empty()).collect(),
-            denied: self.settings.list("skill_run.denied_commands").to_vec(),
-            variables: self.allowed("approvals.variables"),
+            allowed: lists.filter(|list| !list.is_empty()).cloned().collect(),
+            denied: denied_commands.to_vec(),
+            variables: self.config.approvals.variables.narrowed(),
         }
-    }
-
-    /// A bound, where 0 stands for none.
-    fn bound(&self, setting: &str) -> Option<usize> {
-        self.settings.count(setting).filter(|&most| most > 0)
     }
 
     /// What the agent is told of its tools, if that is not what metier says.
     fn guidance(&self) -> Option<String> {
-        let own = self.settings.text("agent.guidance")?;
+        let own = self.config.agent.guidance.as_deref()?;
         Some(if own == "none" { String::new() } else { own.to_owned() })
     }
+}
 
-    fn choose<T: DeserializeOwned + Default>(&self, choice: &Choice<'_>) -> Result<T, Failure> {
-        let Some(word) = choice.flag.or_else(|| self.settings.text(choice.setting)) else {
-            return Ok(T::default());
-        };
-        read_word(word).ok_or_else(|| {
-            Failure::usage(format!("`{}` cannot be `{word}`", choice.setting))
-                .hint(format!("set it to {}", choice.words))
-        })
+/// A bound, where 0 stands for none.
+fn bound(most: usize) -> Option<usize> {
+    Some(most).filter(|&most| most > 0)
+}
+
+fn tool_set(tools: AgentToolSet) -> ToolSet {
+    match tools {
+        AgentToolSet::Full => ToolSet::Full,
+        AgentToolSet::Knowledge => ToolSet::Knowledge,
+        AgentToolSet::Single => ToolSet::Single,
+        AgentToolSet::Files => ToolSet::Files,
+    }
+}
+
+fn load_mode(mode: SkillLoadMode) -> LoadMode {
+    match mode {
+        SkillLoadMode::Turn => LoadMode::Turn,
+        SkillLoadMode::Once => LoadMode::Once,
+        SkillLoadMode::Session => LoadMode::Session,
+    }
+}
+
+fn placement(placement: SkillPlacement) -> Placement {
+    match placement {
+        SkillPlacement::ToolResult => Placement::ToolResult,
+        SkillPlacement::System => Placement::System,
     }
 }
 

@@ -7,16 +7,14 @@ use metier_agent::host::{Machine, take_decisions};
 use metier_approval::{
     ArgumentRule, Ask, Facts, Mode, Policy, ProtectedPlaces, Rules, SkillProgram,
 };
+use metier_config::{ApprovalAsk, ApprovalMode};
 use metier_session::{Decision, DecisionStore};
 use metier_skill::library::{Entry, Place, Snapshot};
-use serde::de::DeserializeOwned;
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::models::read_word;
 use crate::roots;
 use crate::runs::block_on;
-use crate::settings::Key;
 
 /// Rules that take nothing away from others.
 const ALL: Rules = Rules { mode: Mode::Full, ask: Ask::Off, fallback: Mode::Full };
@@ -57,16 +55,16 @@ impl Context {
         agent: &str,
         skills: &Snapshot,
     ) -> Result<Policy, Failure> {
-        let folder = roots::real(&roots::workspace(&self.environment, &self.settings, agent));
+        let folder = roots::real(&roots::workspace(&self.environment, &self.config, agent));
         Ok(Policy {
-            rules: self.rules(agent)?,
+            rules: self.rules(agent),
             entries: self.configured_entries()?,
             remembered: Vec::new(),
-            safe_programs: self.allowed("approvals.safe_bins"),
+            safe_programs: self.config.approvals.safe_bins.narrowed(),
             trusted_folders: self.trusted_folders()?,
             skill_programs: self.skill_programs(skills, &folder),
             writable: vec![folder],
-            variables: self.allowed("approvals.variables"),
+            variables: self.config.approvals.variables.narrowed(),
             protected: self.protected_places(),
         })
     }
@@ -126,37 +124,20 @@ impl Context {
         }
     }
 
-    pub(crate) fn rules(&self, agent: &str) -> Result<Rules, Failure> {
-        let own = Rules {
-            mode: self.word("approvals.mode", Mode::Allowlist)?,
-            ask: self.word("approvals.ask", Ask::OnMiss)?,
-            fallback: self.word("approvals.ask_fallback", Mode::Deny)?,
+    /// The rules for an agent: its own can only take away from those for all.
+    pub(crate) fn rules(&self, agent: &str) -> Rules {
+        let settings = &self.config.approvals;
+        let all = Rules {
+            mode: mode(*settings.mode),
+            ask: ask(*settings.ask),
+            fallback: mode(*settings.ask_fallback),
         };
-        let name = |rest: &str| format!("agents.{agent}.approvals.{rest}");
-        let of_agent = Rules {
-            mode: self.word(&name("mode"), ALL.mode)?,
-            ask: self.word(&name("ask"), ALL.ask)?,
-            fallback: self.word(&name("ask_fallback"), ALL.fallback)?,
-        };
-        Ok(own.and(of_agent))
-    }
-
-    /// A word of a setting, or what holds when nobody set it.
-    fn word<T: DeserializeOwned>(&self, setting: &str, usual: T) -> Result<T, Failure> {
-        let Some(word) = self.settings.text(setting) else { return Ok(usual) };
-        read_word(word).ok_or_else(|| {
-            let words = if setting.ends_with(".ask") {
-                "`always`, `on_miss` or `off`"
-            } else {
-                "`deny`, `allowlist` or `full`"
-            };
-            Failure::usage(format!("`{setting}` cannot be `{word}`"))
-                .hint(format!("set it to {words}"))
+        let Some(own) = self.config.agents.get(agent).map(|own| &own.approvals) else { return all };
+        all.and(Rules {
+            mode: own.mode.map_or(ALL.mode, mode),
+            ask: own.ask.map_or(ALL.ask, ask),
+            fallback: own.ask_fallback.map_or(ALL.fallback, mode),
         })
-    }
-
-    pub(crate) fn allowed(&self, setting: &str) -> Vec<String> {
-        Key::find(setting).map(|key| self.settings.allowed(key)).unwrap_or_default()
     }
 
     /// Returns the entries that the settings have.
@@ -166,10 +147,12 @@ impl Context {
     /// When one of them is no pattern.
     pub(crate) fn configured_entries(&self) -> Result<Vec<metier_approval::Entry>, Failure> {
         let mut entries = Vec::new();
-        for (setting, rule) in
-            [(CONFIGURED, ArgumentRule::Known), (CONFIGURED_ANY, ArgumentRule::Any)]
-        {
-            for (text, number) in self.settings.list(setting).iter().zip(1..) {
+        let settings = &self.config.approvals;
+        for (setting, texts, rule) in [
+            (CONFIGURED, &settings.allow, ArgumentRule::Known),
+            (CONFIGURED_ANY, &settings.allow_any_arguments, ArgumentRule::Any),
+        ] {
+            for (text, number) in texts.iter().zip(1..) {
                 let pattern = self.program_pattern(text)?;
                 let (id, arguments) = (format!("{setting}:{number}"), rule.clone());
                 entries.push(metier_approval::Entry { id, pattern, arguments, directory: None });
@@ -185,7 +168,7 @@ impl Context {
     /// When one of them is not a whole path.
     pub(crate) fn trusted_folders(&self) -> Result<Vec<PathBuf>, Failure> {
         let mut folders = Vec::new();
-        for text in self.allowed("approvals.trusted_dirs") {
+        for text in self.config.approvals.trusted_dirs.narrowed() {
             let folder = self.environment.expand(&text, Path::new(""));
             if !folder.is_absolute() {
                 return Err(Failure::usage(format!(
@@ -204,7 +187,7 @@ impl Context {
 
     /// Programs that usable skills need or bring, if those may run.
     fn skill_programs(&self, skills: &Snapshot, folder: &Path) -> Vec<SkillProgram> {
-        if !self.settings.is_true("approvals.auto_allow_skills") {
+        if !*self.config.approvals.auto_allow_skills {
             return Vec::new();
         }
         let mut programs = Vec::new();
@@ -229,5 +212,21 @@ impl Context {
             }
         }
         programs
+    }
+}
+
+fn mode(mode: ApprovalMode) -> Mode {
+    match mode {
+        ApprovalMode::Deny => Mode::Deny,
+        ApprovalMode::Allowlist => Mode::Allowlist,
+        ApprovalMode::Full => Mode::Full,
+    }
+}
+
+fn ask(ask: ApprovalAsk) -> Ask {
+    match ask {
+        ApprovalAsk::Always => Ask::Always,
+        ApprovalAsk::OnMiss => Ask::OnMiss,
+        ApprovalAsk::Off => Ask::Off,
     }
 }

@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::path::PathBuf;
 
 use metier_agent::library::{read_entry, read_tree};
+use metier_config::Config;
 use metier_skill::diagnostic::{Code, Severity};
 use metier_skill::discover::{BundledSkill, ScanOptions, scan};
 use metier_skill::files::{DigestCache, TokenCache};
@@ -20,13 +21,13 @@ use metier_workspace::{Redactor, Tree};
 use crate::archives::Reach;
 use crate::args::SourceArgs;
 use crate::bundled::BUNDLED;
+use crate::config;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::masking;
 use crate::output::{Output, style};
 use crate::remote::{self, Offers, Servers};
 use crate::roots::{self, Project, Roots};
-use crate::settings::{self, Settings};
 
 /// What is said while it is looked for skills.
 pub(crate) const LOOKING: &str = "looking for skills";
@@ -42,8 +43,8 @@ const MAX_TOOL_FOLDERS: usize = 10_000;
 pub(crate) struct Context {
     /// The world outside.
     pub environment: Environment,
-    /// The settings in force.
-    pub settings: Settings,
+    /// The configuration in force.
+    pub config: Config,
     /// Where answers go.
     pub output: Output,
     /// Servers whose skills this run may use.
@@ -62,14 +63,13 @@ impl Context {
     /// When they cannot be understood.
     pub(crate) fn new(environment: Environment, output: Output) -> Result<Self, Failure> {
         if !environment.has_state() {
-            return Err(Failure::usage("neither HOME nor METIER_HOME is set")
-                .hint("set METIER_HOME to a folder for settings, trust and caches"));
+            return Err(no_state());
         }
         let project = Project::of(&environment.folder);
-        let settings = settings::load(&environment, &project.configured_folders(&environment))?;
-        let redactor = masking::begin(&settings, &environment)?;
+        let config = config::load(&environment, &project.configured_folders(&environment))?;
+        let redactor = masking::begin(&config, &environment)?;
         let (servers, first_look) = (Servers::default(), FirstLook::default());
-        Ok(Self { environment, settings, output, servers, first_look, redactor })
+        Ok(Self { environment, config, output, servers, first_look, redactor })
     }
 
     /// Where things that save time are kept.
@@ -119,12 +119,6 @@ impl Context {
         TokenCache::open(self.cache().join("tokens"))
     }
 
-    /// Tokens the catalog may cost.
-    pub(crate) fn catalog_tokens(&self) -> usize {
-        let named = self.settings.count("skills.catalog_tokens");
-        named.unwrap_or_else(|| metier_skill::catalog::default_budget(None))
-    }
-
     /// The skills there are.
     ///
     /// # Errors
@@ -148,7 +142,7 @@ impl Context {
         reach: &Reach<'_>,
     ) -> Result<Snapshot, Failure> {
         let Roots { roots, problems, is_partial } =
-            Roots::find(&self.environment, &self.settings, sources, reach);
+            Roots::find(&self.environment, &self.config, sources, reach);
         let mut choices = self.choices(sources)?;
         choices.are_claims_counted &= !is_partial;
         let (path, tools) = (system_path(), self.tools());
@@ -164,7 +158,7 @@ impl Context {
             tools: Some(&tools),
             unseen: &self.environment.path(),
             env: &|name| self.environment.variable(name).is_some(),
-            config: &|name| self.settings.is_true(name),
+            config: &|name| self.config.meets(name),
             server: &|name| servers.has(name),
             ..Machine::new(std::env::consts::OS, &path)
         };
@@ -186,7 +180,7 @@ impl Context {
             machine: &machine,
             trust,
             cache: Some(&cache),
-            catalog_tokens: self.catalog_tokens(),
+            catalog_tokens: *self.config.skills.catalog_tokens,
         });
         if sources.trust_project {
             self.first_look.end();
@@ -195,7 +189,7 @@ impl Context {
         snapshot.problems.extend(problems);
         snapshot.problems.extend(offers.problems.iter().cloned());
         snapshot.problems.extend(trust_problem);
-        snapshot.problems.extend(self.settings.problems.iter().cloned());
+        snapshot.problems.extend(self.config_problems());
         snapshot.problems.sort();
         Ok(snapshot)
     }
@@ -261,13 +255,21 @@ impl Context {
         Ok(tree)
     }
 
+    /// The settings of projects and of the machine that are not in force.
+    pub(crate) fn config_problems(&self) -> Vec<Problem> {
+        let mut problems: Vec<Problem> =
+            self.config.warnings.iter().map(config::problem_of).collect();
+        problems.sort();
+        problems
+    }
+
     /// Says what is wrong, unless it is only worth a note.
     pub(crate) fn report(&self, problems: &[Problem]) {
         self.output.problems(problems.iter().filter(|it| it.severity > Severity::Note));
     }
 
     fn choices(&self, sources: &SourceArgs) -> Result<Choices, Failure> {
-        let mut choices = self.settings.choices(&sources.agent)?;
+        let mut choices = config::choices(&self.config, &sources.agent)?;
         if sources.no_skills {
             choices.enabled = false;
         }
@@ -283,7 +285,7 @@ impl Context {
 
     /// Reserves the names of skills in the workspaces of other agents: their settings belong to them.
     fn reserve_names_of_other_agents(&self, choices: &mut Choices, agent: &str) {
-        let roots = roots::other_workspaces(&self.environment, &self.settings, agent);
+        let roots = roots::other_workspaces(&self.environment, &self.config, agent);
         for scan in scan(&ScanOptions { roots: &roots, cache: Some(&self.cache()) }) {
             choices.are_claims_counted &= !scan.is_partial;
             let found = scan.found.into_iter().map(|found| found.manifest.name.to_string());
@@ -305,6 +307,12 @@ impl Context {
             }
         }
     }
+}
+
+/// The failure of a command that has no place for the state directory.
+pub(crate) fn no_state() -> Failure {
+    Failure::usage("neither HOME nor METIER_HOME is set")
+        .hint("set METIER_HOME to a folder for settings, trust and caches")
 }
 
 /// Returns the folders of the system's programs.

@@ -2,6 +2,7 @@
 //! what the skill itself asks for.
 
 use metier_agent::library;
+use metier_config::{Setting, WordOrList};
 use metier_skill::library::{Entry, EntryKey, EntryRefusal};
 use metier_workspace::executor::Network;
 use metier_workspace::grant::{Asked, BeyondError};
@@ -20,15 +21,22 @@ impl Context {
     ///
     /// When the setting is none of `none`, `host` and a list of addresses.
     pub(crate) fn network(&self, entry: &Entry) -> Result<Network, Failure> {
-        let own = self.own_network(entry);
-        let name = own.as_deref().unwrap_or("exec.network");
-        network_of(self.settings.list(name)).map_err(|error| of_network(&error, name))
+        let own = self
+            .own_network(entry)
+            .map(|(network, key)| (network, format!("skills.entries.{key}.network")));
+        let (network, name) =
+            own.unwrap_or_else(|| (&self.config.exec.network, "exec.network".to_owned()));
+        network_of(network).map_err(|error| of_network(&error, &name))
     }
 
-    /// The setting that says what network this skill alone may have, if there is one.
-    pub(crate) fn own_network(&self, entry: &Entry) -> Option<String> {
-        let own = entry.entry_key.granted().map(|key| format!("skills.entries.{key}.network"));
-        own.filter(|own| self.settings.values.contains_key(own))
+    /// The network that the settings give to this skill alone, with the key of its entry, if there is one.
+    pub(crate) fn own_network<'a>(
+        &'a self,
+        entry: &'a Entry,
+    ) -> Option<(&'a Setting<WordOrList>, &'a str)> {
+        let key = entry.entry_key.granted()?;
+        let network = &self.config.skills.entries.get(key)?.network;
+        network.is_set().then_some((network, key))
     }
 }
 

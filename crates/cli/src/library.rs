@@ -137,9 +137,9 @@ impl Skills {
 
     /// Watches the folders as they are now; none if that cannot be, which is said once.
     fn watcher(&self, sources: &SourceArgs, is_told: &mut bool) -> Option<Watcher> {
-        let Context { environment, settings, output, .. } = &self.context;
+        let Context { environment, config, output, .. } = &self.context;
         let reach = Reach::Network(&Working::unseen());
-        let Roots { roots, .. } = Roots::find(environment, settings, sources, &reach);
+        let Roots { roots, .. } = Roots::find(environment, config, sources, &reach);
         let watcher = Watcher::new(roots.iter().map(|root| root.path.as_path()));
         let why = match &watcher {
             Ok(watcher) => watcher.polls_because().map(|why| format!("files are polled: {why}")),

@@ -7,6 +7,7 @@ mod args;
 mod ask;
 mod bundled;
 mod commands;
+mod config;
 mod context;
 mod coverage;
 mod environment;
@@ -26,7 +27,6 @@ mod rewrite;
 mod roots;
 mod runs;
 mod sessions;
-mod settings;
 mod sheet;
 mod telemetry;
 

@@ -7,14 +7,15 @@ use std::borrow::Cow;
 use std::fs;
 use std::sync::OnceLock;
 
+use metier_config::{Config, SettingValue};
 use metier_secrets::{RedactionStream, Redactor};
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use crate::config;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::mcp::named_variable;
-use crate::settings::{self, Settings, Value};
 
 /// The redactor of this process. Before the settings are read there is none.
 static REDACTOR: OnceLock<Redactor> = OnceLock::new();
@@ -34,8 +35,8 @@ const MAX_TOKEN_FILE: u64 = 4 << 10;
 /// # Errors
 ///
 /// When there are more than can be masked.
-pub(crate) fn begin(settings: &Settings, environment: &Environment) -> Result<Redactor, Failure> {
-    let values = values(settings, environment).into_iter().map(|(_, value)| value);
+pub(crate) fn begin(config: &Config, environment: &Environment) -> Result<Redactor, Failure> {
+    let values = values(config, environment).into_iter().map(|(_, value)| value);
     let redactor = Redactor::new(values)?;
     Ok(REDACTOR.get_or_init(|| redactor).clone())
 }
@@ -44,9 +45,9 @@ pub(crate) fn begin(settings: &Settings, environment: &Environment) -> Result<Re
 /// either, those of the environment and of files are masked.
 pub(crate) fn begin_for_usage_error(environment: &Environment) {
     // Projects only narrow what is allowed, and have no keys.
-    let settings = settings::load(environment, &[]).unwrap_or_default();
+    let config = config::load(environment, &[]).unwrap_or_default();
     // With more keys than can be masked, the command line is still what is wrong.
-    let _too_many = begin(&settings, environment);
+    let _too_many = begin(&config, environment);
 }
 
 /// Where the redactor of this process will be.
@@ -77,26 +78,26 @@ pub(crate) fn masked_fields(value: &impl Serialize) -> Option<Json> {
 }
 
 /// The names of settings and variables whose values are too short to be masked.
-pub(crate) fn unmasked(settings: &Settings, environment: &Environment) -> Vec<String> {
-    let mut values = values(settings, environment);
+pub(crate) fn unmasked(config: &Config, environment: &Environment) -> Vec<String> {
+    let mut values = values(config, environment);
     values.retain(|(_, value)| Redactor::is_too_short(value));
     values.into_iter().map(|(name, _)| name).collect()
 }
 
 /// Every key with where it is from.
-fn values(settings: &Settings, environment: &Environment) -> Vec<(String, String)> {
+fn values(config: &Config, environment: &Environment) -> Vec<(String, String)> {
     let mut values: Vec<(String, String)> = Vec::new();
-    for (name, (value, _)) in &settings.values {
+    for (name, value, _) in config.values() {
         let value = match value {
-            Value::Secret(value) => named_variable(name, value)
+            SettingValue::Secret(value) => named_variable(name, value)
                 .and_then(|variable| environment.variable(variable))
                 .unwrap_or(value),
-            Value::Text(variable) if name.ends_with(".token_env") => {
+            SettingValue::Text(variable) if name.ends_with(".token_env") => {
                 environment.variable(variable).unwrap_or_default()
             }
             _ => continue,
         };
-        values.extend(parts(value).map(|part| (name.clone(), part.to_owned())));
+        values.extend(parts(value).map(|part| (name.to_owned(), part.to_owned())));
     }
     for name in VARIABLES {
         let value = environment.variable(name).unwrap_or_default();

@@ -4,11 +4,12 @@
 //! program gets a small environment and what `env` says, never the variables that metier was started with, because
 //! keys of providers are among them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use metier_agent::foreign::{AllowedTools, ToolPolicy, is_like};
+use metier_config::{McpServerConfig, SecretMap, SettingOrigin, check_mcp_server_name};
 use metier_net::{Client, ClientOptions};
 use metier_serve::mcp::client::{Peer, Way};
 use metier_serve::mcp::foreign::{ToolServer, ToolServers};
@@ -17,10 +18,7 @@ use metier_skill::files::Digest;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::style;
-use crate::settings::{Origin, server_label};
 
-/// What settings of servers begin with.
-const SERVERS: &str = "mcp.servers.";
 /// Variables that every program of a server is given, as they are here.
 const PASSED: [&str; 11] = [
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", CHAIN,
@@ -33,10 +31,8 @@ const CHAIN: &str = "METIER_MCP_CHAIN";
 const AUTHORIZATION: &str = "Authorization";
 /// How many characters of a digest are a link of it.
 const LINK: usize = 16;
-/// Seconds a call may take when nobody says otherwise.
-const TIMEOUT: usize = 60;
 /// Seconds a call may take at most: a day.
-const MAX_TIMEOUT: usize = 24 * 60 * 60;
+const MAX_TIMEOUT: u64 = 24 * 60 * 60;
 
 /// The servers there are.
 #[derive(Clone, Debug, Default)]
@@ -93,17 +89,13 @@ impl McpNames {
 impl Context {
     /// The servers of the settings.
     pub(crate) fn mcp_servers(&self) -> McpServers {
-        let names = self.settings.values.keys();
-        let names = names.filter_map(|name| name.strip_prefix(SERVERS)?.split('.').next());
-        let names: BTreeSet<&str> = names.collect();
         let mut found = McpServers::default();
-        for name in names.into_iter().filter(|name| self.is_own_server(name)) {
-            let has_skills = self.settings.is_true(&setting(name, "skills"));
-            let name = name.to_owned();
-            let way = self.mcp_way(&name);
-            match way.and_then(|way| Ok((way, self.mcp_timeout(&name)?))) {
+        for (name, settings) in self.own_servers() {
+            let (name, has_skills) = (name.to_owned(), *settings.skills);
+            let way = self.mcp_way(&name, settings);
+            match way.and_then(|way| Ok((way, mcp_timeout(settings)?))) {
                 Ok((way, timeout)) => found.servers.push(McpServer {
-                    has_tools: self.settings.switch(&setting(&name, "tools")),
+                    has_tools: *settings.tools,
                     has_skills,
                     timeout,
                     peer: Peer { name, way },
@@ -117,38 +109,61 @@ impl Context {
     /// Which servers and tools skills may ask for.
     pub(crate) fn mcp_names(&self) -> McpNames {
         let servers = self.mcp_servers().servers.into_iter().filter(|server| server.has_tools);
-        let denied = |name: &str| self.settings.list(&setting(name, "deny")).to_vec();
-        let names = servers.map(|server| (server.peer.name.clone(), denied(&server.peer.name)));
+        let names = servers.map(|server| {
+            let denied = self.denied_tools(&server.peer.name);
+            (server.peer.name, denied)
+        });
         McpNames(names.collect())
     }
 
-    /// Whether the person's own file has something of a server. What a project takes away from one that is not
-    /// there makes none.
-    fn is_own_server(&self, name: &str) -> bool {
-        let (prefix, own) = (setting(name, ""), self.environment.state().join("config.toml"));
-        let mut origins = self.settings.values.iter().filter(|(it, _)| it.starts_with(&prefix));
-        let is_own = |it: &Origin| matches!(it, Origin::File { path, .. } if *path == own);
-        origins.any(|(_, (_, origins))| origins.iter().any(is_own))
+    /// Tools of a server that no model is offered.
+    fn denied_tools(&self, server: &str) -> Vec<String> {
+        self.config
+            .mcp_servers
+            .get(server)
+            .map(|settings| settings.deny.to_vec())
+            .unwrap_or_default()
     }
 
-    fn mcp_way(&self, name: &str) -> Result<Way, String> {
-        let command = self.settings.list(&setting(name, "command"));
-        let has_command = command.first().is_some_and(|it| !it.is_empty());
-        // A setting for the other kind would do nothing, and somebody thinks that it holds.
-        let refuse = |fields: &[&str], what: &str| {
-            let mut set = fields.iter().filter(|it| self.settings.is_true(&setting(name, it)));
-            set.next()
-                .map_or(Ok(()), |it| Err(format!("`{it}` is of no use to {what}; take it out")))
+    /// The servers of which the person's own file has something. What a project takes away from one that is not there
+    /// makes none.
+    fn own_servers(&self) -> impl Iterator<Item = (&str, &McpServerConfig)> {
+        let own = self.environment.settings_file();
+        let is_own = move |settings: &McpServerConfig| {
+            let mut origins = settings.origins().into_iter();
+            origins.any(|it| matches!(it, SettingOrigin::File { path, .. } if *path == own))
         };
-        match (has_command, self.settings.text(&setting(name, "url"))) {
+        let servers = self.config.mcp_servers.iter();
+        servers.filter(move |(_, it)| is_own(it)).map(|(name, it)| (name.as_str(), it))
+    }
+
+    fn mcp_way(&self, name: &str, settings: &McpServerConfig) -> Result<Way, String> {
+        let has_command = settings.command.first().is_some_and(|it| !it.is_empty());
+        // A setting for the other kind would do nothing, and somebody thinks that it holds.
+        let refuse = |fields: &[(&str, bool)], what: &str| {
+            let mut set = fields.iter().filter(|(_, is_set)| *is_set);
+            set.next().map_or(Ok(()), |(field, _)| {
+                Err(format!("`{field}` is of no use to {what}; take it out"))
+            })
+        };
+        match (has_command, settings.url.as_deref()) {
             (true, None) => {
-                refuse(&["token_env", "headers"], "a `command`")?;
-                let words = command.iter().chain(self.settings.list(&setting(name, "args")));
-                self.mcp_command(name, words.cloned().collect())
+                let of_address = [
+                    ("token_env", settings.token_env.is_some()),
+                    ("headers", settings.headers.is_set()),
+                ];
+                refuse(&of_address, "a `command`")?;
+                let words = settings.command.iter().chain(settings.args.iter());
+                self.mcp_command(name, settings, words.cloned().collect())
             }
             (false, Some(url)) => {
-                refuse(&["args", "env", "cwd"], "a `url`")?;
-                self.mcp_address(name, url)
+                let of_command = [
+                    ("args", !settings.args.is_empty()),
+                    ("env", settings.env.is_set()),
+                    ("cwd", settings.cwd.is_set()),
+                ];
+                refuse(&of_command, "a `url`")?;
+                self.mcp_address(settings, url)
             }
             (false, None) => Err("neither `command` nor `url` is set; set one of them".to_owned()),
             (true, Some(_)) => {
@@ -157,7 +172,12 @@ impl Context {
         }
     }
 
-    fn mcp_command(&self, name: &str, mut arguments: Vec<String>) -> Result<Way, String> {
+    fn mcp_command(
+        &self,
+        name: &str,
+        settings: &McpServerConfig,
+        mut arguments: Vec<String>,
+    ) -> Result<Way, String> {
         let program = self.environment.expand(&arguments[0], &PathBuf::new());
         if arguments[0].contains('/') && !program.is_absolute() {
             return Err(format!(
@@ -167,14 +187,15 @@ impl Context {
         }
         arguments[0] = program.to_string_lossy().into_owned();
         let mut given = vec![(CHAIN.to_owned(), self.chain_to(name)?)];
-        given.extend(self.mcp_secrets(name, "env")?);
+        given.extend(self.mcp_secrets("env", &settings.env)?);
         let mut variables = self.server_variables();
         variables.retain(|(name, _)| given.iter().all(|(it, _)| it != name));
         variables.extend(given);
         let home = || self.environment.home.clone().unwrap_or_else(|| self.environment.state());
-        let directory = match self.settings.text(&setting(name, "cwd")) {
-            Some(text) => self.environment.expand(text, &self.environment.folder),
-            None => home(),
+        let directory = if settings.cwd.is_set() {
+            self.environment.expand(&settings.cwd, &self.environment.folder)
+        } else {
+            home()
         };
         Ok(Way::Command { arguments, variables, directory })
     }
@@ -183,7 +204,7 @@ impl Context {
     /// itself, and that one itself again: it has to see that it is one of them.
     fn chain_to(&self, name: &str) -> Result<String, String> {
         let chain = self.environment.variable(CHAIN).unwrap_or_default();
-        let server = format!("{}\n{name}", self.environment.state().join("config.toml").display());
+        let server = format!("{}\n{name}", self.environment.settings_file().display());
         let link = &Digest::of_bytes(server.as_bytes()).to_string()[..LINK];
         let links = || chain.split(',').filter(|it| !it.is_empty());
         if links().any(|it| it == link) {
@@ -201,12 +222,12 @@ impl Context {
         variables
     }
 
-    fn mcp_address(&self, name: &str, url: &str) -> Result<Way, String> {
+    fn mcp_address(&self, settings: &McpServerConfig, url: &str) -> Result<Way, String> {
         if !url.starts_with("https://") && !url.starts_with("http://") {
             return Err(format!("`{url}` is no address; write it as `https://host/mcp`"));
         }
-        let mut headers = self.mcp_secrets(name, "headers")?;
-        if let Some(variable) = self.settings.text(&setting(name, "token_env")) {
+        let mut headers = self.mcp_secrets("headers", &settings.headers)?;
+        if let Some(variable) = settings.token_env.as_deref() {
             if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(AUTHORIZATION)) {
                 return Err(format!(
                     "it has `token_env` and the header `{AUTHORIZATION}`; one of them must go"
@@ -220,48 +241,44 @@ impl Context {
     }
 
     /// Secrets below a setting, with variables in place of their names.
-    fn mcp_secrets(&self, name: &str, field: &str) -> Result<Vec<(String, String)>, String> {
-        let prefix = format!("{}.", setting(name, field));
-        let keys = self.settings.values.keys().filter(|key| key.starts_with(&prefix));
-        let mut secrets = Vec::new();
-        for key in keys {
-            let Some(text) = self.settings.secret(key) else { continue };
-            let value = match named_variable(key, text) {
+    fn mcp_secrets(
+        &self,
+        field: &str,
+        secrets: &SecretMap,
+    ) -> Result<Vec<(String, String)>, String> {
+        let values = secrets.iter().map(|(name, secret)| {
+            let text = secret.expose();
+            let value = match variable_in(text) {
                 Some(variable) => self
                     .environment
                     .variable(variable)
-                    .ok_or_else(|| unset(&format!("{field}.{}", &key[prefix.len()..]), variable))?,
+                    .ok_or_else(|| unset(&format!("{field}.{name}"), variable))?,
                 None => text,
             };
-            secrets.push((key[prefix.len()..].to_owned(), value.to_owned()));
-        }
-        Ok(secrets)
+            Ok((name.to_owned(), value.to_owned()))
+        });
+        values.collect()
     }
 
     /// What decides about calls of an agent, without what people decided when they were asked.
-    ///
-    /// # Errors
-    ///
-    /// When the settings cannot be followed.
-    pub(crate) fn configured_tool_policy(&self, agent: &str) -> Result<ToolPolicy, Failure> {
+    pub(crate) fn configured_tool_policy(&self, agent: &str) -> ToolPolicy {
         let allowed = self.mcp_allowed().into_iter().map(|(server, lists)| AllowedTools {
-            id: format!("settings:{}", setting(&server, "allow")),
+            id: format!("settings:mcp.servers.{server}.allow"),
             server,
             lists,
         });
         let allowed = allowed.collect();
-        Ok(ToolPolicy { rules: self.rules(agent)?, allowed, remembered: Vec::new() })
+        ToolPolicy { rules: self.rules(agent), allowed, remembered: Vec::new() }
     }
 
     /// Lists of tools that may be called without asking, by server. A tool must be in each of them.
     pub(crate) fn mcp_allowed(&self) -> Vec<(String, Vec<Vec<String>>)> {
         let used = self.mcp_servers().servers.into_iter().filter(|server| server.has_tools);
         let lists = used.filter_map(|server| {
-            let name = setting(&server.peer.name, "allow");
-            let own = Some(self.settings.list(&name).to_vec()).filter(|list| !list.is_empty())?;
-            let others = self.settings.also.get(&name).into_iter().flatten();
-            let lists = std::iter::once(own).chain(others.map(|(list, _)| list.clone()));
-            Some((server.peer.name, lists.collect()))
+            let allow = &self.config.mcp_servers.get(&server.peer.name)?.allow;
+            let own = Some(allow.to_vec()).filter(|list| !list.is_empty())?;
+            let others = allow.also().iter().map(|(list, _)| list.clone());
+            Some((server.peer.name, [own].into_iter().chain(others).collect()))
         });
         lists.collect()
     }
@@ -278,7 +295,7 @@ impl Context {
             self.output.note(style::WARN, "note: ", &text);
         }
         let used = servers.into_iter().filter(|server| server.has_tools).map(|server| ToolServer {
-            denied: self.settings.list(&setting(&server.peer.name, "deny")).to_vec(),
+            denied: self.denied_tools(&server.peer.name),
             peer: server.peer,
             timeout: server.timeout,
         });
@@ -289,14 +306,14 @@ impl Context {
         let client = Client::new(&ClientOptions::STANDARD)?;
         Ok(Some(ToolServers::new(used, client)))
     }
+}
 
-    fn mcp_timeout(&self, name: &str) -> Result<Duration, String> {
-        let seconds = self.settings.count(&setting(name, "timeout")).unwrap_or(TIMEOUT);
-        if !(1..=MAX_TIMEOUT).contains(&seconds) {
-            return Err(format!("`timeout` is {seconds}; it is from 1 to {MAX_TIMEOUT} seconds"));
-        }
-        Ok(Duration::from_secs(seconds as u64))
+fn mcp_timeout(settings: &McpServerConfig) -> Result<Duration, String> {
+    let seconds = *settings.timeout;
+    if !(1..=MAX_TIMEOUT).contains(&seconds) {
+        return Err(format!("`timeout` is {seconds}; it is from 1 to {MAX_TIMEOUT} seconds"));
     }
+    Ok(Duration::from_secs(seconds))
 }
 
 /// A tool that somebody names as `mcp:server/tool`, with `*` for any part of the tool's name; none if it is something
@@ -304,17 +321,14 @@ impl Context {
 pub(crate) fn named_tool(text: &str) -> Option<Result<(String, String), Failure>> {
     let rest = text.strip_prefix(NAMED)?;
     let named = rest.split_once('/').filter(|(server, tool)| {
-        server_label(server).is_ok() && !tool.is_empty() && !tool.contains(char::is_whitespace)
+        check_mcp_server_name(server).is_ok()
+            && !tool.is_empty()
+            && !tool.contains(char::is_whitespace)
     });
     Some(named.map(|(server, tool)| (server.to_owned(), tool.to_owned())).ok_or_else(|| {
         Failure::usage(format!("`{text}` names no tool of a server"))
             .hint("write it as `mcp:SERVER/TOOL`, with `*` for any part of the tool's name")
     }))
-}
-
-/// A setting of a server.
-fn setting(name: &str, field: &str) -> String {
-    format!("{SERVERS}{name}.{field}")
 }
 
 fn unset(field: &str, variable: &str) -> String {
@@ -326,7 +340,12 @@ fn unset(field: &str, variable: &str) -> String {
 pub(crate) fn named_variable<'a>(setting: &str, secret: &'a str) -> Option<&'a str> {
     let field = setting.strip_prefix("mcp.servers.")?;
     let has_variables = field.contains(".env.") || field.contains(".headers.");
-    secret.strip_prefix('$').filter(|it| has_variables && is_variable(it))
+    variable_in(secret).filter(|_| has_variables)
+}
+
+/// The name of a variable that is written as `$NAME`.
+fn variable_in(text: &str) -> Option<&str> {
+    text.strip_prefix('$').filter(|it| is_variable(it))
 }
 
 fn is_variable(text: &str) -> bool {

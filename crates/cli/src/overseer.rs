@@ -162,8 +162,7 @@ impl Approver for Overseer {
     }
 
     async fn tool_policy(&self, agent: &str) -> Result<ToolPolicy, String> {
-        let policy = self.context.configured_tool_policy(agent);
-        let mut policy = policy.map_err(|failure| failure.to_string())?;
+        let mut policy = self.context.configured_tool_policy(agent);
         let decisions = self.decisions.decisions(Some(agent)).await;
         let decisions = decisions
             .map_err(|error| format!("what people decided about tools cannot be read: {error}"))?;

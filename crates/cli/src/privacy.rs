@@ -11,7 +11,7 @@ use metier_approval::quote;
 use crate::context::Context;
 use crate::mcp::named_variable;
 use crate::output::style;
-use crate::settings::{Origin, Value};
+use metier_config::{SettingOrigin, SettingValue};
 
 /// Files in the state directory that hold keys, or what was said to models and programs.
 const KEPT: [&str; 4] = ["chat_history", "mcp-token", "metier.db", "metier.db-wal"];
@@ -51,13 +51,13 @@ impl Context {
 
     /// Returns the files of settings in which a secret stands.
     fn files_with_secrets(&self) -> BTreeSet<PathBuf> {
-        let secrets = self.settings.values.iter().filter(|(name, (value, _))| {
-            matches!(value, Value::Secret(text) if !text.is_empty() && named_variable(name, text).is_none())
+        let secrets = self.config.values().filter(|(name, value, _)| {
+            matches!(value, SettingValue::Secret(text) if !text.is_empty() && named_variable(name, text).is_none())
         });
-        let origins = secrets.flat_map(|(_, (_, origins))| origins);
+        let origins = secrets.flat_map(|(_, _, origins)| origins);
         let files = origins.filter_map(|origin| match origin {
-            Origin::File { path, .. } => Some(path.clone()),
-            Origin::Default | Origin::Variable(_) => None,
+            SettingOrigin::File { path, .. } => Some(path.clone()),
+            SettingOrigin::Default | SettingOrigin::Variable(_) | SettingOrigin::Flag(_) => None,
         });
         files.collect()
     }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use metier_config::Config;
 use metier_skill::diagnostic::Code;
 use metier_skill::discover::{Absence, Links, Root, Source, find_plugins};
 use metier_skill::problem::Problem;
@@ -11,7 +12,6 @@ use crate::archives::{self, Reach};
 use crate::args::SourceArgs;
 use crate::environment::Environment;
 use crate::places::{PathBase, SkillPlace};
-use crate::settings::Settings;
 
 /// The folders of skills in a folder of a project, the one that yields first.
 const PROJECT_FOLDERS: [&str; 3] = [".claude/skills", ".agents/skills", ".metier/skills"];
@@ -51,8 +51,8 @@ impl Project {
 
     /// Returns the roots of the project, the outermost and least first. A root that is a link to elsewhere is left out:
     /// otherwise a project could have any folder searched and watched.
-    pub(crate) fn roots(&self, environment: &Environment, settings: &Settings) -> Roots {
-        let also = link_targets(environment, settings);
+    pub(crate) fn roots(&self, environment: &Environment, config: &Config) -> Roots {
+        let also = link_targets(environment, config);
         let others = user_folders(environment).chain([environment.state().join("skills")]);
         let others: Vec<PathBuf> = others.map(|path| real(&path)).collect();
         let folders = self.folders.iter().flat_map(|it| PROJECT_FOLDERS.map(|name| it.join(name)));
@@ -91,24 +91,24 @@ impl Roots {
     /// The roots that settings and flags name.
     pub(crate) fn find(
         environment: &Environment,
-        settings: &Settings,
+        config: &Config,
         sources: &SourceArgs,
         reach: &Reach<'_>,
     ) -> Self {
         let mut roots = Self::default();
         if !sources.no_default_sources {
-            roots.add_extra(environment, settings, reach);
-            roots.add_plugins(environment, settings);
+            roots.add_extra(environment, config, reach);
+            roots.add_plugins(environment, config);
             roots.add(Source::Managed, environment.state().join("skills"));
             for folder in user_folders(environment) {
                 roots.add(Source::User, folder);
             }
-            let project = Project::of(&environment.folder).roots(environment, settings);
+            let project = Project::of(&environment.folder).roots(environment, config);
             roots.roots.extend(project.roots);
             roots.problems.extend(project.problems);
             roots.add(
                 Source::Workspace,
-                workspace(environment, settings, &sources.agent).join("skills"),
+                workspace(environment, config, &sources.agent).join("skills"),
             );
             // A folder that a variable names may belong to the project.
             roots.roots.sort_by_key(|root| root.source);
@@ -125,16 +125,17 @@ impl Roots {
         self.roots.push(root(source, path));
     }
 
-    fn add_extra(&mut self, environment: &Environment, settings: &Settings, reach: &Reach<'_>) {
-        let base = if settings.is_from_file("skills.extra_dirs") {
+    fn add_extra(&mut self, environment: &Environment, config: &Config, reach: &Reach<'_>) {
+        let places = &config.skills.extra_dirs;
+        let base = if places.is_from_file() {
             PathBase::StateDirectory
         } else {
             PathBase::WorkingDirectory
         };
-        let named = settings.list("skills.extra_dirs").iter().map(|text| (text.as_str(), base));
+        let named = places.iter().map(|text| (text.as_str(), base));
         let variable = environment.variable("SKILLS_ROOT");
         let variable = variable.map(|text| (text, PathBase::WorkingDirectory));
-        let also = link_targets(environment, settings);
+        let also = link_targets(environment, config);
         for (text, base) in named.chain(variable) {
             let found = SkillPlace::parse(text, base, environment)
                 .and_then(|place| extra_root(&place, environment, &also, reach));
@@ -151,9 +152,9 @@ impl Roots {
         }
     }
 
-    fn add_plugins(&mut self, environment: &Environment, settings: &Settings) {
-        let named = settings.list("skills.plugin_dirs");
-        let named = named.iter().map(|text| environment.expand(text, &environment.state()));
+    fn add_plugins(&mut self, environment: &Environment, config: &Config) {
+        let named = config.skills.plugin_dirs.iter();
+        let named = named.map(|text| environment.expand(text, &environment.state()));
         for folder in [environment.state().join("plugins")].into_iter().chain(named) {
             let (plugins, problems) = find_plugins(&folder);
             self.problems.extend(problems);
@@ -235,8 +236,8 @@ fn project_of(
 
 /// Returns the folders outside a project to which its links may lead. A relative one starts at the state directory: below
 /// the working directory it could be a link of the project itself.
-fn link_targets(environment: &Environment, settings: &Settings) -> Vec<PathBuf> {
-    let targets = settings.list("skills.allow_symlink_targets").iter();
+fn link_targets(environment: &Environment, config: &Config) -> Vec<PathBuf> {
+    let targets = config.skills.allow_symlink_targets.iter();
     targets.map(|text| environment.expand(text, &environment.state())).collect()
 }
 
@@ -265,11 +266,11 @@ fn user_folders(environment: &Environment) -> impl Iterator<Item = PathBuf> {
 }
 
 /// The folder that is an agent's own.
-pub(crate) fn workspace(environment: &Environment, settings: &Settings, agent: &str) -> PathBuf {
+pub(crate) fn workspace(environment: &Environment, config: &Config, agent: &str) -> PathBuf {
     let state = environment.state();
-    let own = settings.text(&format!("agents.{agent}.workspace"));
+    let own = config.agents.get(agent).and_then(|own| own.workspace.as_deref());
     // Agents that share a folder would not have one of their own.
-    let shared = || settings.text("agents.defaults.workspace").filter(|_| agent == DEFAULT_AGENT);
+    let shared = || config.agent_defaults.workspace.as_deref().filter(|_| agent == DEFAULT_AGENT);
     if let Some(named) = own.or_else(shared) {
         return environment.expand(named, &state);
     }
@@ -283,16 +284,16 @@ pub(crate) fn workspace(environment: &Environment, settings: &Settings, agent: &
 /// Returns the folders of skills in the workspaces of all agents but one.
 pub(crate) fn other_workspaces(
     environment: &Environment,
-    settings: &Settings,
+    config: &Config,
     agent: &str,
 ) -> Vec<Root> {
     let state = environment.state();
-    let is_workspace = |key: &&String| key.starts_with("agents.") && key.ends_with(".workspace");
-    let named = settings.values.keys().filter(is_workspace).filter_map(|key| settings.text(key));
+    let named = config.agents.values().map(|agent| &agent.workspace);
+    let named = named.chain([&config.agent_defaults.workspace]).filter_map(|it| it.as_deref());
     let named = named.map(|text| environment.expand(text, &state));
     let entries = fs::read_dir(&state).into_iter().flatten().take(MAX_STATE_ENTRIES).flatten();
     let usual = entries.filter(|it| it.file_name().as_encoded_bytes().starts_with(b"workspace"));
-    let own = workspace(environment, settings, agent);
+    let own = workspace(environment, config, agent);
     let mut others: Vec<PathBuf> = named.chain(usual.map(|it| it.path())).collect();
     others.retain(|path| *path != own);
     others.sort();

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use metier_config::{ExecutorKind, RequiredLevel, SecretText};
 use metier_sandbox::{Limits, is_root_without_mounts};
 use metier_skill::header::Gate;
 use metier_skill::install::tool_links;
@@ -17,7 +18,6 @@ use metier_workspace::executor::{
 };
 use metier_workspace::{InstalledTools, RunSettings, Runner, SessionKey, Tree, Workspaces, way};
 
-use crate::args::ExecutorName;
 use crate::context::Context;
 use crate::failure::{Failure, WHICH_SESSIONS};
 use crate::grants::{MEBIBYTE, asked_by};
@@ -31,8 +31,6 @@ pub(crate) const USER: &str = "local";
 pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
 /// The seconds of a day.
 const DAY: u64 = 24 * 60 * 60;
-/// The image containers are made of when nobody says.
-const USUAL_IMAGE: &str = "debian:stable-slim";
 /// Where root has what programs must come to that run as somebody else.
 const SHARED: &str = "/var/lib/metier";
 
@@ -45,7 +43,7 @@ impl Context {
     pub(crate) fn workspaces(&self) -> Result<Workspaces, Failure> {
         let state = self.environment.state();
         let (usual, content) = (state.join("workspaces"), state.join("content"));
-        if let Some(folder) = self.settings.text("workspace.folder") {
+        if let Some(folder) = self.config.workspace.folder.as_deref() {
             let folder = self.environment.expand(folder, &state);
             return Workspaces::open(&folder, &content).map_err(|error| {
                 Failure::new(format!("`{}` cannot be used: {error}", folder.display()))
@@ -77,53 +75,39 @@ impl Context {
     /// # Errors
     ///
     /// When the settings cannot be followed, or the state directory cannot be used.
-    pub(crate) fn runner(&self, named: Option<ExecutorName>) -> Result<Runner, Failure> {
+    pub(crate) fn runner(&self, named: Option<ExecutorKind>) -> Result<Runner, Failure> {
         Ok(Runner {
             workspaces: self.workspaces()?,
             artifacts: Arc::new(self.artifacts()?),
-            executor: self.executor(named)?,
+            executor: self.executor(named),
             redactor: self.redactor.clone(),
         })
     }
 
-    /// Who runs commands.
-    ///
-    /// # Errors
-    ///
-    /// When the settings cannot be followed.
-    pub(crate) fn executor(&self, named: Option<ExecutorName>) -> Result<Executor, Failure> {
-        let firmness = match self.settings.text("exec.require") {
-            None if self.settings.is_true("exec.degrade") => Firmness::Anything,
+    /// Who runs commands: whoever was named, else whoever the settings name.
+    pub(crate) fn executor(&self, named: Option<ExecutorKind>) -> Executor {
+        let exec = &self.config.exec;
+        let firmness = match *exec.require {
+            Some(RequiredLevel::Full) => Firmness::Full,
+            None if *exec.degrade => Firmness::Anything,
             None => Firmness::Confined,
-            Some("full") => Firmness::Full,
-            Some(other) => {
-                return Err(Failure::usage(format!("`exec.require` cannot be `{other}`"))
-                    .hint("set it to `full`, or leave it out"));
-            }
         };
-        match (named, self.settings.text("exec.executor")) {
-            (Some(ExecutorName::Host), _) | (None, Some("host")) => Ok(LocalExecutor::Host.into()),
-            (Some(ExecutorName::Sandbox), _) | (None, None | Some("sandbox")) => {
-                Ok(LocalExecutor::Sandbox(firmness).into())
-            }
-            (Some(ExecutorName::Container), _) | (None, Some("container")) => {
-                Ok(self.containers().into())
-            }
-            (None, Some(other)) => Err(Failure::usage(format!("there is no executor `{other}`"))
-                .hint("set `exec.executor` to `sandbox`, `host` or `container`")),
+        match named.unwrap_or(*exec.executor) {
+            ExecutorKind::Host => LocalExecutor::Host.into(),
+            ExecutorKind::Sandbox => LocalExecutor::Sandbox(firmness).into(),
+            ExecutorKind::Container => self.containers().into(),
         }
     }
 
     /// What runs commands in containers.
     pub(crate) fn containers(&self) -> ContainerExecutor {
-        let image = self.settings.text("exec.container.image").unwrap_or(USUAL_IMAGE);
-        let socket = self.settings.text("exec.container.socket");
-        let socket = socket.or_else(|| self.environment.variable("DOCKER_HOST"));
-        let may_pull = self.settings.is_true("exec.container.pull");
+        let settings = &self.config.exec.container;
+        let socket =
+            settings.socket.as_deref().or_else(|| self.environment.variable("DOCKER_HOST"));
         ContainerExecutor::new(ContainerSettings {
-            image: image.to_owned(),
+            image: (*settings.image).clone(),
             socket: socket.map(str::to_owned),
-            pull: if may_pull { Pull::Missing } else { Pull::Never },
+            pull: if *settings.pull { Pull::Missing } else { Pull::Never },
         })
     }
 
@@ -133,29 +117,21 @@ impl Context {
     ///
     /// When the settings cannot be followed.
     pub(crate) fn run_settings(&self, entry: &Entry) -> Result<RunSettings, Failure> {
-        let seconds = |name: &str, default: usize| {
-            let count = self.settings.count(name).unwrap_or(default);
-            Duration::from_secs(count.try_into().unwrap_or(u64::MAX))
-        };
-        let count = |name: &str, default: u64| {
-            self.settings.count(name).and_then(|it| it.try_into().ok()).unwrap_or(default)
-        };
-        let limits = Limits::default();
+        let exec = &self.config.exec;
+        let max_timeout = Duration::from_secs(*exec.max_timeout);
         let folder = &self.environment.folder;
         Ok(RunSettings {
-            default_timeout: seconds("exec.timeout", 300).min(seconds("exec.max_timeout", 3600)),
-            max_timeout: seconds("exec.max_timeout", 3600),
+            default_timeout: Duration::from_secs(*exec.timeout).min(max_timeout),
+            max_timeout,
             limits: Limits {
-                memory: count("exec.memory_mb", limits.memory / MEBIBYTE).saturating_mul(MEBIBYTE),
-                processes: count("exec.processes", limits.processes),
-                disk_bytes: count("exec.disk_mb", limits.disk_bytes / MEBIBYTE)
-                    .saturating_mul(MEBIBYTE),
-                ..limits
+                memory: exec.memory_mb.saturating_mul(MEBIBYTE),
+                processes: *exec.processes,
+                disk_bytes: exec.disk_mb.saturating_mul(MEBIBYTE),
+                ..Limits::default()
             },
             network: self.network(entry)?,
-            host_inputs: self
-                .settings
-                .list("exec.host_inputs")
+            host_inputs: exec
+                .host_inputs
                 .iter()
                 .map(|text| self.environment.expand(text, folder))
                 .collect(),
@@ -175,16 +151,17 @@ impl Context {
     /// Variables that the configuration gives a skill: those of the entry that belongs to it.
     fn variables_of(&self, entry: &Entry) -> Vec<(String, String)> {
         let Gate::Readable(requirements) = &entry.manifest.gate else { return Vec::new() };
-        let Some(key) = entry.entry_key.granted() else { return Vec::new() };
-        let mut variables = self.settings.variables_of(key);
-        if let (Some(name), Some(secret)) = (
-            &requirements.primary_env,
-            self.settings.secret(&format!("skills.entries.{key}.api_key")),
-        ) {
+        let granted = entry.entry_key.granted();
+        let Some(settings) = granted.and_then(|key| self.config.skills.entries.get(key)) else {
+            return Vec::new();
+        };
+        let given = settings.env.iter().map(|(name, value)| (name.to_owned(), value));
+        let mut variables: Vec<(String, &SecretText)> = given.collect();
+        if let (Some(name), Some(secret)) = (&requirements.primary_env, settings.api_key.as_ref()) {
             variables.retain(|(other, _)| other != name);
-            variables.push((name.clone(), secret.to_owned()));
+            variables.push((name.clone(), secret));
         }
-        variables
+        variables.into_iter().map(|(name, value)| (name, value.expose().to_owned())).collect()
     }
 
     /// The skills that a run may see.
@@ -208,8 +185,7 @@ impl Context {
 
     /// How long workspaces that nobody uses are kept.
     pub(crate) fn workspace_ttl(&self) -> Duration {
-        let days = self.settings.count("workspace.ttl_days").unwrap_or(7);
-        Duration::from_secs(u64::try_from(days).unwrap_or(u64::MAX).saturating_mul(DAY))
+        Duration::from_secs(self.config.workspace.ttl_days.saturating_mul(DAY))
     }
 
     /// The session that was named, or the one used last.

@@ -40,6 +40,22 @@ pub struct Stdio {
     pub terminal: bool,
 }
 
+impl Stdio {
+    /// Those of the caller, for a program that the person uses directly, such as an editor.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no room for more open files.
+    pub fn inherited() -> io::Result<Self> {
+        Ok(Self {
+            input: io::stdin().as_fd().try_clone_to_owned()?,
+            output: io::stdout().as_fd().try_clone_to_owned()?,
+            error: io::stderr().as_fd().try_clone_to_owned()?,
+            terminal: false,
+        })
+    }
+}
+
 /// Why a program did not start.
 #[derive(Debug, Error)]
 #[non_exhaustive]

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::args::{ExecutorName, SourceArgs};
+use metier_config::{AgentToolSet, ExecutorKind, SkillLoadMode, SkillPlacement};
+
+use crate::args::{SourceArgs, word};
 
 /// The heading of what most people leave alone.
 const DETAILS: &str = "How skills reach the model";
@@ -43,14 +45,14 @@ pub(crate) struct AgentArgs {
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     /// Where commands run; on the host you are asked first
-    #[arg(long, value_name = "WHERE")]
-    pub executor: Option<ExecutorName>,
+    #[arg(long, value_name = "WHERE", value_parser = word::<ExecutorKind>())]
+    pub executor: Option<ExecutorKind>,
     /// Which tools the model gets
-    #[arg(long, value_name = "SET", help_heading = DETAILS, value_parser = ["full", "knowledge", "single", "files"])]
-    pub tools: Option<String>,
+    #[arg(long, value_name = "SET", help_heading = DETAILS, value_parser = word::<AgentToolSet>())]
+    pub tools: Option<AgentToolSet>,
     /// How long a loaded skill stays loaded
-    #[arg(long, value_name = "MODE", help_heading = DETAILS, value_parser = ["turn", "once", "session"])]
-    pub load_mode: Option<String>,
+    #[arg(long, value_name = "MODE", help_heading = DETAILS, value_parser = word::<SkillLoadMode>())]
+    pub load_mode: Option<SkillLoadMode>,
     /// Show all that tools answer
     #[arg(long)]
     pub details: bool,
@@ -58,8 +60,8 @@ pub(crate) struct AgentArgs {
     #[arg(long, value_name = "PATTERN")]
     pub yes_to: Vec<String>,
     /// Where the text of a loaded skill goes
-    #[arg(long, value_name = "PLACE", help_heading = DETAILS, value_parser = ["tool_result", "system"])]
-    pub placement: Option<String>,
+    #[arg(long, value_name = "PLACE", help_heading = DETAILS, value_parser = word::<SkillPlacement>())]
+    pub placement: Option<SkillPlacement>,
     /// Where to look.
     #[command(flatten)]
     pub sources: SourceArgs,

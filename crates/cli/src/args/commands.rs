@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use metier_config::{ConfigWord, ExecutorKind, check_agent_id};
 
-use crate::args::setup::agent_id;
 use crate::args::{
     ApprovalsArgs, BenchArgs, ChatArgs, CompleteArgs, DemoArgs, InstallArgs, McpArgs, RunArgs,
     SessionsArgs, SetupArgs, ShellName, UsageArgs,
@@ -328,8 +329,8 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["skill", "command", "cwd", "env", "inputs", "outputs", "save", "timeout"])]
     pub request: Option<PathBuf>,
     /// Where it runs; the host does not confine it
-    #[arg(long, value_name = "WHERE")]
-    pub executor: Option<ExecutorName>,
+    #[arg(long, value_name = "WHERE", value_parser = word::<ExecutorKind>())]
+    pub executor: Option<ExecutorKind>,
     /// Run in the workspace of this session; else in a new one
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
@@ -367,15 +368,15 @@ fn seconds(text: &str) -> Result<f64, &'static str> {
     text.parse().map_err(|_| "write a number of seconds")
 }
 
-/// Who runs commands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExecutorName {
-    /// Confined by the kernel.
-    Sandbox,
-    /// Not confined.
-    Host,
-    /// In a container of Docker or Podman.
-    Container,
+/// Reads the id of an agent.
+fn agent_id(text: &str) -> Result<String, &'static str> {
+    check_agent_id(text).map(|()| text.to_owned())
+}
+
+/// Reads one of the words of a setting.
+pub(crate) fn word<T: ConfigWord + Send + Sync>() -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(T::CHOICE.words)
+        .map(|word| T::from_word(&word).expect("the parser let no other word through"))
 }
 
 /// `metier read`.
@@ -472,6 +473,23 @@ pub(crate) enum ConfigCommand {
         #[arg(long)]
         all: bool,
     },
+    /// Set a setting in your own file; comments there stay
+    Set {
+        /// The setting, such as exec.timeout
+        key: String,
+        /// Its value; a list is separated by commas; `-` reads it from standard input
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Remove a setting from your own file
+    Unset {
+        /// The setting, such as exec.timeout
+        key: String,
+    },
+    /// Open your own file in $VISUAL or $EDITOR, and check it
+    Edit,
+    /// Print the path of your own file
+    Path,
     /// Print a configuration file that explains every setting
     Sample,
     /// Print the JSON Schema of configuration files, for editors

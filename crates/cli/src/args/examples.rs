@@ -83,9 +83,21 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         "config",
         &[
             ("metier config show", "what is set, and by which file"),
+            ("metier config set exec.timeout 60", ""),
             ("metier config sample", "every setting, explained"),
         ],
     ),
+    (
+        "config set",
+        &[
+            ("metier config set agent.model openai/gpt-5", ""),
+            ("metier config set skills.denied 'git-*,pdf'", "a list"),
+            ("metier config set skills.entries.weather.api_key -", "read from standard input"),
+        ],
+    ),
+    ("config unset", &[("metier config unset agent.model", "")]),
+    ("config edit", &[("EDITOR='code --wait' metier config edit", "")]),
+    ("config path", &[("metier config path", "")]),
     ("config show", &[("metier config show --all", "also what nobody set")]),
     ("config sample", &[("metier config sample >~/.metier/config.toml", "if you have none")]),
     ("config schema", &[("metier config schema >config.schema.json", "")]),

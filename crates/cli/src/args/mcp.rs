@@ -4,8 +4,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use metier_config::ExecutorKind;
 
-use super::{ExecutorName, SourceArgs};
+use super::{SourceArgs, word};
 
 /// `metier mcp`.
 #[derive(Debug, Args)]
@@ -66,8 +67,8 @@ pub(crate) struct InstallClientArgs {
     #[arg(long, value_name = "NAME", requires = "http", value_parser = variable)]
     pub token_env: Option<String>,
     /// Where the server runs commands
-    #[arg(long, value_name = "WHERE", conflicts_with = "http")]
-    pub executor: Option<ExecutorName>,
+    #[arg(long, value_name = "WHERE", value_parser = word::<ExecutorKind>(), conflicts_with = "http")]
+    pub executor: Option<ExecutorKind>,
 }
 
 /// The agents that can be told.
@@ -176,8 +177,8 @@ fn variable(text: &str) -> Result<String, &'static str> {
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     /// Where commands run; the host does not confine them
-    #[arg(long, value_name = "WHERE")]
-    pub executor: Option<ExecutorName>,
+    #[arg(long, value_name = "WHERE", value_parser = word::<ExecutorKind>())]
+    pub executor: Option<ExecutorKind>,
     /// Work in this session; else in a new one
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,

@@ -18,8 +18,8 @@ pub(crate) use approvals::{AddArgs, ApprovalsArgs, ApprovalsCommand, CheckArgs};
 pub(crate) use bench::{BenchArgs, BenchCommand, DemoArgs, DemoCommand};
 pub(crate) use commands::{
     ArtifactsArgs, ArtifactsCommand, CatalogFormat, Cli, Color, Command, ConfigCommand, ExecArgs,
-    ExecutorName, GLOBAL, LintFormat, ReadArgs, ReferencePage, SkillsArgs, SkillsCommand,
-    SourceArgs, TrustArgs,
+    GLOBAL, LintFormat, ReadArgs, ReferencePage, SkillsArgs, SkillsCommand, SourceArgs, TrustArgs,
+    word,
 };
 pub(crate) use mcp::{
     ClientName, HttpArgs, InstallClientArgs, McpArgs, McpCommand, Scope, ServeArgs,
@@ -27,6 +27,6 @@ pub(crate) use mcp::{
 pub(crate) use mistake::mistake;
 pub(crate) use notes::{Note, groups, note, overview, remark};
 pub(crate) use page::told_above;
-pub(crate) use setup::{InstallArgs, SetupArgs, agent_id};
+pub(crate) use setup::{InstallArgs, SetupArgs};
 pub(crate) use shell::{CompleteArgs, ShellName};
 pub(crate) use tree::{Look, color_of, parse, tree};

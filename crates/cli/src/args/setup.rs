@@ -36,25 +36,3 @@ pub(crate) struct InstallArgs {
     #[arg(long)]
     pub json: bool,
 }
-
-/// Longest id of an agent.
-const MAX_AGENT_ID: usize = 64;
-
-/// Reads the id of an agent: it is a part of paths and of the names of settings.
-///
-/// # Errors
-///
-/// With the rule that it breaks.
-pub(crate) fn agent_id(text: &str) -> Result<String, &'static str> {
-    let is_plain = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
-    if text.is_empty() || !text.bytes().all(is_plain) || text.starts_with('-') {
-        return Err("use lowercase letters, digits and hyphens, and begin with no hyphen");
-    }
-    if text.len() > MAX_AGENT_ID {
-        return Err("it is longer than 64 characters");
-    }
-    if text == "defaults" {
-        return Err("`defaults` stands for all agents");
-    }
-    Ok(text.to_owned())
-}

@@ -43,8 +43,9 @@ pub(crate) fn without_settings(
         Command::ReadProperties { path } => format::read_properties(path, output),
         Command::ToPrompt { paths } => Ok(format::to_prompt(paths, output)),
         Command::Reference { page } => Ok(reference::print(*page, output)),
-        Command::Config { command: ConfigCommand::Schema } => Ok(config::schema(output)),
-        Command::Config { command: ConfigCommand::Sample } => Ok(config::sample(output)),
+        Command::Config { command } => {
+            return config::without_config(command, environment, output);
+        }
         Command::Skills(SkillsArgs {
             command: SkillsCommand::Lint { explain: Some(codes), json, format, .. },
             ..

@@ -8,13 +8,12 @@ use crate::args::{self, Note, ReferencePage};
 use crate::commands::rules;
 use crate::failure::OK;
 use crate::output::Output;
-use crate::settings;
 
 /// Prints a page.
 pub(crate) fn print(page: ReferencePage, output: Output) -> u8 {
     output.print(&match page {
         ReferencePage::Commands => command_line(),
-        ReferencePage::Config => settings::page(),
+        ReferencePage::Config => metier_config::reference_page(),
         ReferencePage::Rules => rules::page(),
     });
     OK

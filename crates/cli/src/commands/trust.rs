@@ -206,9 +206,9 @@ fn trust(
 
 /// Returns the roots of a project, with folders inside it that a variable names.
 fn roots_of(project: &Project, context: &Context) -> Roots {
-    let (environment, settings) = (&context.environment, &context.settings);
-    let mut roots = project.roots(environment, settings);
-    let found = Roots::find(environment, settings, &SourceArgs::default(), &Reach::AtHand).roots;
+    let (environment, config) = (&context.environment, &context.config);
+    let mut roots = project.roots(environment, config);
+    let found = Roots::find(environment, config, &SourceArgs::default(), &Reach::AtHand).roots;
     let named = found.into_iter().filter(|it| it.project.as_ref() == Some(&project.root));
     let named = named.filter(|it| roots.roots.iter().all(|other| other.path != it.path));
     let mut named: Vec<Root> = named.collect();

@@ -136,7 +136,7 @@ pub(super) fn examine(context: &Context, json: bool) -> Result<u8, Failure> {
 
 /// Says which keys are too short to be masked, if some are.
 fn tell_unmasked(context: &Context) {
-    let names = masking::unmasked(&context.settings, &context.environment).join(", ");
+    let names = masking::unmasked(&context.config, &context.environment).join(", ");
     if !names.is_empty() {
         context.output.note(
             style::WARN,

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use metier_config::SettingKey;
+
 use super::Failure;
-use crate::settings::KEYS;
 
 impl Failure {
     /// The same with the person's file of settings, if it is about settings and names no file itself.
@@ -41,13 +42,7 @@ pub(crate) fn names_setting(text: &str) -> bool {
 }
 
 fn is_setting(name: &str) -> bool {
-    let parts: Vec<&str> = name.split('.').collect();
-    let begins = |key: &str| {
-        let wanted: Vec<&str> = key.split('.').collect();
-        let alike = |(wanted, given): (&&str, &&str)| *wanted == "*" || wanted == given;
-        parts.len() <= wanted.len() && wanted.iter().zip(&parts).all(alike)
-    };
-    parts.len() > 1 && KEYS.iter().any(|key| begins(key.name))
+    name.contains('.') && SettingKey::all().any(|key| key.begins_with(name))
 }
 
 #[cfg(test)]

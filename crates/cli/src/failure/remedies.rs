@@ -8,6 +8,7 @@ use std::iter;
 
 use metier_agent::library::EntryTreeError;
 use metier_agent::{AgentError, LibraryError};
+use metier_config::{ConfigEditError, ConfigError};
 use metier_model::ModelError;
 use metier_net::NetError;
 use metier_sandbox::SpawnError;
@@ -26,7 +27,6 @@ use metier_workspace::artifact::ArtifactError;
 use super::Failure;
 use crate::models::OFFLINE;
 use crate::output::size;
-use crate::settings::SettingsError;
 
 const OTHER_STATE: &str = "set METIER_HOME to a folder that you can write to";
 const AGAIN: &str = "run the command again";
@@ -73,30 +73,55 @@ impl Failure {
     }
 }
 
-impl From<SettingsError> for Failure {
-    fn from(error: SettingsError) -> Self {
-        let failure = Self::of(&error);
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        let failure = Self::of(&error).with(Self::hint_of_config(&error).as_deref());
         match error {
-            SettingsError::Unreadable { .. } => failure.hint("make it a file that you can read"),
-            SettingsError::Unknown { nearest: Some(nearest), .. } => {
-                failure.into_usage().hint(format!("did you mean `{nearest}`?"))
+            ConfigError::Unreadable { .. } => failure,
+            _ => failure.into_usage(),
+        }
+    }
+}
+
+impl From<ConfigEditError> for Failure {
+    fn from(error: ConfigEditError) -> Self {
+        let hint = match &error {
+            ConfigEditError::Unknown { nearest: Some(nearest), .. } => {
+                Some(format!("did you mean `{nearest}`?"))
             }
-            SettingsError::Unknown { .. } => {
-                failure.into_usage().hint("`metier config show --all` lists them")
+            ConfigEditError::WrongKind { nearest: Some(nearest), .. } => {
+                Some(format!("did you mean `{nearest}`?"))
             }
-            SettingsError::Syntax { .. } => failure.into_usage().hint("fix that line"),
-            SettingsError::WrongKind { nearest: Some(nearest), .. } => {
-                failure.into_usage().hint(format!("did you mean `{nearest}`?"))
+            ConfigEditError::Unknown { .. } => {
+                Some("`metier config show --all` lists them".to_owned())
             }
-            SettingsError::Glob { .. } => {
-                failure.into_usage().hint("write names such as `pdf`, or patterns such as `git-*`")
+            ConfigEditError::Occupied { .. } => Some("`metier config edit` opens it".to_owned()),
+            _ => None,
+        };
+        match error {
+            ConfigEditError::Config(error) => error.into(),
+            error => Self::of(&error).with(hint.as_deref()).into_usage(),
+        }
+    }
+}
+
+impl Failure {
+    /// What to do about a configuration that cannot be used.
+    pub(crate) fn hint_of_config(error: &ConfigError) -> Option<String> {
+        let nearest = |nearest: &str| format!("did you mean `{nearest}`?");
+        match error {
+            ConfigError::Unreadable { .. } => Some("make it a file that you can read".to_owned()),
+            ConfigError::Unknown { nearest: Some(name), .. } => Some(nearest(name)),
+            ConfigError::Unknown { .. } => Some("`metier config show --all` lists them".to_owned()),
+            ConfigError::Syntax { .. } => Some("fix that line".to_owned()),
+            ConfigError::WrongKind { nearest: Some(word), .. } => Some(nearest(word)),
+            ConfigError::Glob { .. } => {
+                Some("write names such as `pdf`, or patterns such as `git-*`".to_owned())
             }
-            SettingsError::DottedEntry { .. } => {
-                failure.into_usage().hint("give the skill a name without dots, and write that")
+            ConfigError::DottedEntry { .. } => {
+                Some("give the skill a name without dots, and write that".to_owned())
             }
-            SettingsError::Agent { .. }
-            | SettingsError::Server { .. }
-            | SettingsError::WrongKind { .. } => failure.into_usage(),
+            _ => None,
         }
     }
 }

@@ -57,7 +57,7 @@ fn servers(person: &str, project: &str) -> String {
         }
     });
     let faults = faults.iter().map(|it| format!("{}: not used: {}", it.name, it.why));
-    let problems = context.settings.problems.iter().map(|it| it.message.clone());
+    let problems = context.config_problems().into_iter().map(|it| it.message);
     let text: Vec<String> = servers.chain(faults).chain(problems).collect();
     text.join("\n").replace(&*root.to_string_lossy(), "")
 }

@@ -15,6 +15,7 @@ mod command_line;
 mod commands;
 mod completions;
 mod config;
+mod config_change;
 mod config_schema;
 mod containers;
 mod entry_keys;

@@ -109,17 +109,14 @@ fn without_flags_and_without_a_terminal_nothing_is_written_down() {
 }
 
 #[test]
-fn a_configuration_that_has_no_place_for_it_is_left_alone() {
+fn a_setting_is_added_to_a_table_in_one_line() {
     let env = environment();
-    let text = "agents = { writer = { skills = [] } }\n";
-    env.write("home/.metier/config.toml", text);
+    env.write("home/.metier/config.toml", "agents = { writer = { skills = [] } }\n");
     let outcome = env.run(["setup", "--workspace", "one"]);
-    assert_eq!(outcome.code, 1, "{outcome}");
-    assert!(
-        outcome.stderr.contains("hint: set `agents.defaults.workspace` there yourself"),
-        "{outcome}"
-    );
-    assert_eq!(config(&env), text);
+    assert_eq!(outcome.code, 0, "{outcome}");
+    let text = config(&env);
+    assert!(text.starts_with("agents = { writer = { skills = [] } , defaults = {"), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
 }
 
 fn with_keyed_skill() -> TestEnv {

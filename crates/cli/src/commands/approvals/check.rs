@@ -41,7 +41,7 @@ pub(super) fn check(context: &Context, question: &CheckArgs) -> Result<u8, Failu
     } else {
         context.output.print(&answer.to_text(context.output.width()));
     }
-    context.report(&context.settings.problems);
+    context.report(&context.config_problems());
     Ok(answer.code)
 }
 

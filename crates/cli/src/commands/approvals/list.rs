@@ -5,7 +5,6 @@ use metier_session::{Decision, Rule};
 use serde_json::{Value, json};
 
 use super::{joined, safe};
-use crate::approvals::{CONFIGURED, CONFIGURED_ANY};
 use crate::commands::sessions::ago;
 use crate::context::Context;
 use crate::coverage::{IdleApproval, coverage_cell, coverage_word};
@@ -96,10 +95,11 @@ impl ConfiguredApproval {
 
 /// What the configuration allows.
 fn configured(context: &Context) -> Result<Vec<ConfiguredApproval>, Failure> {
-    let written = [CONFIGURED, CONFIGURED_ANY].map(|setting| context.settings.list(setting));
+    let settings = &context.config.approvals;
+    let written = [&settings.allow, &settings.allow_any_arguments];
     let entries = context.configured_entries()?;
     let mut all = Vec::new();
-    for (entry, pattern) in entries.iter().zip(written.into_iter().flatten()) {
+    for (entry, pattern) in entries.iter().zip(written.into_iter().flat_map(|list| list.iter())) {
         let coverage = context.coverage(entry)?;
         all.push(ConfiguredApproval {
             id: entry.id.clone(),

@@ -14,12 +14,13 @@ use metier_agent::agent::unwatched;
 use metier_agent::conversation::{Layout, Placement};
 use metier_agent::texts::StagedTexts;
 use metier_agent::{Agent, AgentError, Ending, LoadMode, LoadRequest, Task, stop};
+use metier_config::{AgentToolSet, ExecutorKind};
 use metier_model::{Message, Request, Scripted};
 use metier_session::{Content, Event, MemoryStore, SessionKey, all_events};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::args::{AgentArgs, ExecutorName, SourceArgs};
+use crate::args::{AgentArgs, SourceArgs};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::library::Skills;
@@ -110,7 +111,7 @@ impl Laboratory {
         let mut context = context.clone();
         let state = folder.path().to_string_lossy().into_owned();
         context.environment.variables.insert("METIER_HOME".to_owned(), state);
-        context.settings.values.remove("workspace.folder");
+        context.config.workspace.folder.set_by_flag("bench", None);
         let agent = sources.agent.clone();
         Ok(Self { context, skills, agent, sessions: Cell::new(0), _folder: folder })
     }
@@ -152,8 +153,8 @@ impl Laboratory {
     ///
     /// When it cannot be used.
     pub(super) fn check_model(&self, model: &str) -> Result<(), Failure> {
-        let model = self.context.model(Some(model), &self.skills)?;
-        self.context.is_constrained(model.name()).map(drop)
+        drop(self.context.model(Some(model), &self.skills)?);
+        Ok(())
     }
 
     /// Does some turns with a real model, which may do as it likes.
@@ -200,8 +201,8 @@ impl Laboratory {
     fn agent(&self, setup: Setup) -> Result<Agent, Failure> {
         let wanted = AgentArgs {
             model: Some("offline".to_owned()),
-            executor: Some(ExecutorName::Sandbox),
-            tools: Some("full".to_owned()),
+            executor: Some(ExecutorKind::Sandbox),
+            tools: Some(AgentToolSet::Full),
             sources: SourceArgs { agent: self.agent.clone(), ..SourceArgs::default() },
             ..AgentArgs::default()
         };

@@ -11,9 +11,9 @@ use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::time::Duration;
 
+use metier_agent::Library;
 use metier_agent::texts::TextMemory;
 use metier_agent::visit::{Visit, Visits};
-use metier_agent::{AgentSettings, Library};
 use metier_serve::mcp::server::Bell;
 use metier_serve::mcp::stdio::ServingEnd;
 use metier_serve::mcp::{Server, stdio};
@@ -132,8 +132,7 @@ fn visits(
     context: &Context,
     library: Arc<Skills>,
 ) -> Result<Visits, Failure> {
-    let usual = AgentSettings::default().prompt.layout.max_body_tokens;
-    let executor = context.executor(arguments.executor)?;
+    let executor = context.executor(arguments.executor);
     let (mut sessions, mut host): (Option<Arc<dyn SessionStore>>, _) = (None, None);
     if executor.sees_host() {
         let store = Arc::new(context.sessions()?);
@@ -150,7 +149,7 @@ fn visits(
         runner: Runner { workspaces, artifacts, executor, redactor: context.redactor.clone() },
         host,
         restriction: context.restriction(),
-        load_before_run: context.settings.switch("skills.load_before_run"),
-        max_body_tokens: context.settings.count("skills.max_body_tokens").unwrap_or(usual),
+        load_before_run: *context.config.skills.load_before_run,
+        max_body_tokens: *context.config.skills.max_body_tokens,
     })
 }

@@ -65,7 +65,7 @@ pub(super) fn list(context: &Context, json: bool) -> Result<u8, Failure> {
             .output
             .say("`[mcp.servers.NAME]` in the configuration, with `command` or `url`, makes one");
     }
-    context.report(&context.settings.problems);
+    context.report(&context.config_problems());
     Ok(OK)
 }
 

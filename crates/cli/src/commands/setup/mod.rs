@@ -3,21 +3,20 @@
 //! It may be run again at any time: what is there already stays, and a setting that would change is
 //! told first.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
+use metier_config::{ConfigEdit, toml_key};
 use metier_skill::library::{Block, Entry, Snapshot};
 
 use crate::args::{InstallArgs, SetupArgs, SourceArgs};
 use crate::ask;
+use crate::commands::config::{readers_for, write_config};
 use crate::commands::skills::install;
 use crate::context::Context;
 use crate::failure::{Failure, INTERRUPTED, OK};
 use crate::output::{plain, style, styled};
 use crate::privacy::make_private_folder;
-use crate::rewrite::{self, Readers};
 use crate::roots::{DEFAULT_AGENT, real, workspace};
-use crate::settings::edit;
 
 /// The setting that is written.
 const WORKSPACE: &str = "agents.defaults.workspace";
@@ -46,7 +45,7 @@ struct Setup {
 
 impl Setup {
     fn workspace(&self) -> PathBuf {
-        workspace(&self.context.environment, &self.context.settings, DEFAULT_AGENT)
+        workspace(&self.context.environment, &self.context.config, DEFAULT_AGENT)
     }
 
     /// Settles where the agent's folder is, and writes it down if it was said.
@@ -65,13 +64,14 @@ impl Setup {
             None => return self.make_workspace(&now).map(|_| self),
         };
         let path = context.environment.expand(&wanted, &context.environment.folder);
-        let is_set = context.settings.text(WORKSPACE).is_some();
+        let setting = &context.config.agent_defaults.workspace;
+        let is_set = setting.is_some();
         if is_set && real(&now) == real(&path) {
             return self.make_workspace(&path).map(|_| self);
         }
-        if let Some((old, origins)) = context.settings.values.get(WORKSPACE) {
-            let place = origins.last().map(ToString::to_string).unwrap_or_default();
-            let text = format!("{WORKSPACE} is {old} ({})", plain(&place));
+        if let Some(place) = setting.origins().last() {
+            let old = setting.as_deref().unwrap_or_default();
+            let text = format!("{WORKSPACE} is {old:?} ({})", plain(&place.to_string()));
             // Whoever is asked sees what about.
             if arguments.yes {
                 context.output.say(&text)
@@ -82,7 +82,7 @@ impl Setup {
         }
         let path = self.make_workspace(&path)?;
         let text = path.to_str().ok_or_else(not_text)?;
-        self.write(&["agents", "defaults", "workspace"], text, false)?;
+        self.write(WORKSPACE, text)?;
         let file = self.file();
         let shown = plain(&file.display().to_string());
         context.output.say(&format!("{WORKSPACE} is {} now, in {shown}", plain(text)));
@@ -117,25 +117,11 @@ impl Setup {
         self.context.environment.state().join("config.toml")
     }
 
-    fn write(&self, path: &[&str], value: &str, has_secret: bool) -> Result<(), Failure> {
+    fn write(&self, name: &str, value: &str) -> Result<(), Failure> {
         let file = self.file();
-        let failed = |error: &io::Error| {
-            Failure::new(format!("cannot write `{}`: {error}", file.display()))
-                .hint("set METIER_HOME to a folder that you can write to")
-                .unless_full(error)
-        };
-        let text = match std::fs::read_to_string(&file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(failed(&error)),
-        };
-        let Some(changed) = edit::set(&text, path, value) else {
-            let name = path.join(".");
-            return Err(Failure::new(format!("`{}` has no place for {name}", file.display()))
-                .hint(format!("set `{name}` there yourself")));
-        };
-        let readers = if has_secret { Readers::OwnerOnly } else { Readers::Owner };
-        rewrite::write(&file, &changed, readers).map_err(|error| failed(&error))
+        let mut edit = ConfigEdit::open(&file)?;
+        edit.set(name, value)?;
+        write_config(&file, &edit.text()?, readers_for(name))
     }
 
     /// The same with the settings as they are now.
@@ -216,7 +202,7 @@ impl Setup {
             }
             let question = format!("Key for {name} ({variable}), not shown; empty for none: ");
             if let Some(secret) = ask::secret(&self.context.output, &question)? {
-                self.write(&["skills", "entries", key, "api_key"], &secret, true)?;
+                self.write(&format!("skills.entries.{}.api_key", toml_key(key)), &secret)?;
                 let file = self.file();
                 self.context.output.say(&plain(&format!("kept in {}", file.display())));
             }

@@ -5,6 +5,7 @@
 use std::ffi::OsString;
 use std::sync::OnceLock;
 
+use metier_config::SettingKey;
 use metier_session::{Page, SessionFilter, SessionStore};
 use metier_skill::diagnostic::Code;
 use metier_skill::files;
@@ -18,7 +19,6 @@ use crate::environment::Environment;
 use crate::output::Output;
 use crate::roots::DEFAULT_AGENT;
 use crate::runs::{APP, USER, block_on, key_of, owner_of};
-use crate::settings::KEYS;
 
 /// More sessions than anybody looks through.
 const MAX_SESSIONS: usize = 100;
@@ -76,8 +76,8 @@ impl Known {
             Subject::Approval => self.approvals(),
             Subject::Reference => Some(self.references()),
             Subject::Setting => {
-                let keys = KEYS.iter().filter(|key| !key.is_in_map());
-                Some(keys.map(|key| (key.name.to_owned(), key.help.to_owned())).collect())
+                let keys = SettingKey::all().filter(|key| !key.is_in_map());
+                Some(keys.map(|key| (key.name.to_owned(), key.help().to_owned())).collect())
             }
             Subject::Code => {
                 let code = |code: &Code| (code.to_string(), code.summary().to_owned());
@@ -157,10 +157,7 @@ impl Known {
     }
 
     fn agents(&self) -> Option<Vec<Named>> {
-        let settings = &self.context()?.settings;
-        let set = settings.values.keys().filter_map(|key| key.strip_prefix("agents."));
-        let set =
-            set.filter_map(|rest| Some(rest.split_once('.')?.0)).filter(|it| *it != "defaults");
+        let set = self.context()?.config.agents.keys().map(String::as_str);
         let mut names: Vec<&str> = set.chain([DEFAULT_AGENT]).collect();
         names.sort_unstable();
         names.dedup();

@@ -23,7 +23,7 @@ pub(super) fn run(
 ) -> Result<u8, Failure> {
     let snapshot = context.library(sources)?;
     let entry = context.find(&snapshot, name)?;
-    let form = form_in_catalog(&snapshot, entry, context.catalog_tokens());
+    let form = form_in_catalog(&snapshot, entry, *context.config.skills.catalog_tokens);
     let problems = problems_of(&snapshot, entry);
     let request = request_of(context, entry);
     let told = Told { entry, form, request, problems };
@@ -57,7 +57,7 @@ fn request_of(context: &Context, entry: &Entry) -> Option<Request> {
     }
     let granted = || {
         let settings = context.run_settings(entry)?;
-        let granted = settings.granted(&context.executor(None)?);
+        let granted = settings.granted(&context.executor(None));
         granted.map_err(|error| Failure::of(&error).hint(remedy(&entry.entry_key, &error)))
     };
     Some(Request { asked, refusal: granted().err() })

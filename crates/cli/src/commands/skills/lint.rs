@@ -145,7 +145,7 @@ fn files_to_lint(
 ) -> Result<(Vec<PathBuf>, Vec<Problem>), Failure> {
     let reach = Reach::Network(working);
     let Roots { roots, mut problems, .. } = if paths.is_empty() {
-        Roots::find(&context.environment, &context.settings, sources, &reach)
+        Roots::find(&context.environment, &context.config, sources, &reach)
     } else {
         Roots::default()
     };

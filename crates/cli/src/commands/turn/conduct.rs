@@ -2,6 +2,7 @@
 
 use metier_agent::agent::Watcher;
 use metier_agent::{Agent, Dispatch, LoadRequest, Outcome, Task, prompt, stop};
+use metier_config::ConfigWord;
 use metier_session::{Opening, SessionKey};
 use metier_workspace::SessionKey as WorkspaceKey;
 use serde::Serialize;
@@ -106,11 +107,15 @@ pub(in crate::commands) async fn tell_what_stays(
 
 fn compare(context: &Context, arguments: &AgentArgs, opening: &Opening) {
     let kept = [
-        ("--tools", &arguments.tools, word_of(prompt::tool_set_of(opening))),
-        ("--placement", &arguments.placement, word_of(prompt::layout_of(opening).placement)),
+        ("--tools", arguments.tools.map(ConfigWord::word), word_of(prompt::tool_set_of(opening))),
+        (
+            "--placement",
+            arguments.placement.map(ConfigWord::word),
+            word_of(prompt::layout_of(opening).placement),
+        ),
     ];
     for (flag, wanted, kept) in kept {
-        let Some(wanted) = wanted.as_ref().filter(|wanted| **wanted != kept) else { continue };
+        let Some(wanted) = wanted.filter(|wanted| *wanted != kept) else { continue };
         let text = format!(
             "the session began with `{flag} {kept}` and keeps it; a new one can have `{wanted}`"
         );

@@ -7,6 +7,7 @@ use std::time::Duration;
 use metier_agent::library::EntryTreeError;
 use metier_agent::texts::TextError;
 use metier_agent::{AgentError, LibraryError};
+use metier_config::{ConfigEditError, ConfigError, McpServerNameError};
 use metier_model::ModelError;
 use metier_net::{NetError, UrlFault};
 use metier_session::{DeltaError, SessionError};
@@ -16,7 +17,6 @@ use metier_telemetry as telemetry;
 use super::models;
 use super::sheet::{Sheet, system};
 use crate::failure::Failure;
-use crate::settings::SettingsError;
 use crate::telemetry::unsent;
 
 pub(super) fn add_to(sheet: &mut Sheet) {
@@ -27,7 +27,7 @@ pub(super) fn add_to(sheet: &mut Sheet) {
 }
 
 fn settings(sheet: &mut Sheet) {
-    use SettingsError as E;
+    use ConfigError as E;
     let path = || PathBuf::from("/home/ada/.metier/config.toml");
     let place = || "/home/ada/.metier/config.toml:4".to_owned();
     let errors = [
@@ -51,22 +51,34 @@ fn settings(sheet: &mut Sheet) {
         E::Server {
             place: place(),
             name: "mcp.servers.a b.command".into(),
-            rule: "a name is up to 32 letters, digits, `-` and `_`",
+            rule: McpServerNameError,
         },
         E::DottedEntry { place: place(), name: "skills.entries.\"weather.env\".api_key".into() },
         E::Glob { place: place(), name: "skills.denied".into(), glob: "[x".into() },
         E::WrongKind {
             place: "$METIER_EXEC_TIMEOUT".into(),
             name: "exec.timeout".into(),
-            wanted: "a whole number",
+            wanted: "a whole number".into(),
             nearest: None,
         },
         E::WrongKind {
             place: place(),
             name: "approvals.mode".into(),
-            wanted: "`deny`, `allowlist` or `full`",
+            wanted: "`deny`, `allowlist` or `full`".into(),
             nearest: Some("allowlist"),
         },
+    ];
+    errors.into_iter().for_each(|error| sheet.show(error, Failure::from));
+    use ConfigEditError as Edit;
+    let errors = [
+        Edit::Unknown { name: "exec.timout".into(), nearest: Some("exec.timeout".into()) },
+        Edit::Unknown { name: "colour".into(), nearest: None },
+        Edit::WrongKind {
+            name: "approvals.mode".into(),
+            wanted: "`deny`, `allowlist` or `full`".into(),
+            nearest: Some("allowlist"),
+        },
+        Edit::Occupied { path: path(), name: "agents.defaults.workspace".into() },
     ];
     errors.into_iter().for_each(|error| sheet.show(error, Failure::from));
 }

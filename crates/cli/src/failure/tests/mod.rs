@@ -63,6 +63,8 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
         "Overdue",
         "the command brings no executor of its own; programs that use the crate do",
     ),
+    ("config", "ConfigEditError", "Config", "carries a `ConfigError`, which is shown"),
+    ("config", "McpServerNameError", "*", "part of an error of a setting, which is shown"),
     (
         "model",
         "ModelError",

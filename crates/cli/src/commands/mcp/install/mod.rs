@@ -21,7 +21,7 @@ mod tests;
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
+use metier_config::ConfigWord;
 use serde_json::Value;
 
 use self::clients::Client;
@@ -126,8 +126,8 @@ impl<'a> Install<'a> {
         }
         let program = self.program()?;
         let mut args = vec!["mcp".to_owned()];
-        if let Some(executor) = self.arguments.executor.and_then(|it| it.to_possible_value()) {
-            args.extend(["--executor".to_owned(), executor.get_name().to_owned()]);
+        if let Some(executor) = self.arguments.executor {
+            args.extend(["--executor".to_owned(), executor.word().to_owned()]);
         }
         args.extend(words);
         Ok(Server::Program { command: words::text(&program)?, args })

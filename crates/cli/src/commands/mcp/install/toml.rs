@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use toml::Table;
 
 use super::format::{line_ranges, newline};
-use crate::settings::edit::key;
+use metier_config::toml_key;
 
 /// The document.
 pub(super) fn read(text: &str) -> Option<Value> {
@@ -50,10 +50,10 @@ fn write(
 ) -> Option<String> {
     let nl = newline(text);
     let mut lines =
-        vec![format!("[{}]", path.iter().map(|it| key(it)).collect::<Vec<_>>().join("."))];
+        vec![format!("[{}]", path.iter().map(|it| toml_key(it)).collect::<Vec<_>>().join("."))];
     for (name, value) in members {
         let value = toml::Value::try_from(value).ok()?;
-        lines.push(format!("{} = {value}", key(name)));
+        lines.push(format!("{} = {value}", toml_key(name)));
     }
     let block = lines.join(nl);
     let Some(first) = places.first() else {

@@ -5,6 +5,7 @@ mod show;
 
 use std::path::{Path, PathBuf};
 
+use metier_config as config;
 use metier_skill::header::Requirements;
 use metier_skill::install::{
     Chosen, InstallPlan, Linked, NodeManager, Obstacle, Offer, Situation, choose, offers,
@@ -190,12 +191,12 @@ impl Context {
             return Err(Failure::new("the path of the state directory is not text")
                 .hint("set METIER_HOME to another folder"));
         };
-        let manager = self.settings.text("skills.install.node_manager").unwrap_or("npm");
-        let Some(node_manager) = NodeManager::of_name(manager) else {
-            return Err(Failure::usage(format!(
-                "`skills.install.node_manager` cannot be `{manager}`"
-            ))
-            .hint("set it to `npm`, `pnpm`, `yarn` or `bun`"));
+        let settings = &self.config.skills.install;
+        let node_manager = match *settings.node_manager {
+            config::NodeManager::Npm => NodeManager::Npm,
+            config::NodeManager::Pnpm => NodeManager::Pnpm,
+            config::NodeManager::Yarn => NodeManager::Yarn,
+            config::NodeManager::Bun => NodeManager::Bun,
         };
         let path = self.environment.path();
         let python = python(&path);
@@ -203,7 +204,7 @@ impl Context {
             os: std::env::consts::OS,
             has: &|name| path.iter().any(|folder| is_program(&folder.join(name))),
             is_root: rustix::process::geteuid().is_root(),
-            prefer_brew: self.settings.switch("skills.install.prefer_brew"),
+            prefer_brew: *settings.prefer_brew,
             node_manager,
             python: &python,
             folder,

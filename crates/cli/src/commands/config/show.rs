@@ -1,45 +1,34 @@
-//! `metier config …`.
+//! `metier config show`.
 
+use std::collections::BTreeSet;
+
+use metier_config::{SettingKey, SettingKind, SettingOrigin, SettingValue};
 use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::OK;
-use crate::output::{Output, plain, style, styled};
-use crate::settings::{self, KEYS, Key, Kind, Origin, Value};
-
-/// Prints a file with every setting in it, each as a comment.
-pub(super) fn sample(output: Output) -> u8 {
-    output.print(&settings::sample());
-    OK
-}
-
-/// Prints the schema, indented: people and version control read it too.
-pub(super) fn schema(output: Output) -> u8 {
-    output.print(&format!("{:#}", settings::schema()));
-    OK
-}
+use crate::output::{plain, style, styled};
 
 /// Shows the settings in force. Secrets stay hidden.
-pub(super) fn show(context: &Context, json: bool, all: bool) -> u8 {
+pub(in crate::commands) fn show(context: &Context, json: bool, all: bool) -> u8 {
     let mut rows: Vec<Row> = Vec::new();
-    for (name, (value, origins)) in &context.settings.values {
+    for (name, value, origins) in context.config.values() {
         let origins = origins.iter().rev().map(ToString::to_string).collect();
-        rows.push(Row { name: name.clone(), value: value.clone(), origins, also: false });
+        rows.push(Row { name: name.to_owned(), value: value.clone(), origins, also: false });
     }
-    for (name, lists) in &context.settings.also {
-        rows.extend(lists.iter().map(|(list, origin)| Row {
-            name: name.clone(),
-            value: Value::List(list.clone()),
-            origins: vec![origin.to_string()],
-            also: true,
-        }));
-    }
+    rows.extend(context.config.also().map(|(name, list, origin)| Row {
+        name: name.to_owned(),
+        value: SettingValue::List(list.to_vec()),
+        origins: vec![origin.to_string()],
+        also: true,
+    }));
     if all {
-        let unset = |key: &&Key| !context.settings.values.contains_key(key.name);
-        rows.extend(KEYS.iter().filter(unset).map(|key| Row {
+        let set: BTreeSet<&str> = context.config.values().map(|(name, _, _)| name).collect();
+        let unset = SettingKey::all().filter(|key| !set.contains(key.name));
+        rows.extend(unset.map(|key| Row {
             name: key.name.to_owned(),
             value: key.default_value(),
-            origins: vec![Origin::Default.to_string()],
+            origins: vec![SettingOrigin::Default.to_string()],
             also: false,
         }));
     }
@@ -58,14 +47,14 @@ pub(super) fn show(context: &Context, json: bool, all: bool) -> u8 {
         }
         context.output.print(&text);
     }
-    context.report(&context.settings.problems);
+    context.report(&context.config_problems());
     OK
 }
 
 /// A setting, its value, and who had a say, the deciding one first.
 struct Row {
     name: String,
-    value: Value,
+    value: SettingValue,
     origins: Vec<String>,
     /// A list of a project that must hold besides ours.
     also: bool,
@@ -74,17 +63,17 @@ struct Row {
 impl Row {
     fn to_json(&self) -> serde_json::Value {
         let value = match &self.value {
-            Value::Switch(value) => json!(value),
-            Value::Count(value) => json!(value),
-            Value::Text(value) => json!(value),
-            Value::Secret(_) => json!("****"),
-            Value::List(values) => json!(values),
+            SettingValue::Switch(value) => json!(value),
+            SettingValue::Count(value) => json!(value),
+            SettingValue::Text(value) => json!(value),
+            SettingValue::Secret(_) => json!("****"),
+            SettingValue::List(values) => json!(values),
         };
         json!({ "name": self.name, "value": value, "origins": self.origins, "also": self.also })
     }
 
     fn is_word(&self) -> bool {
-        Key::find(&self.name).is_some_and(|key| key.kind == Kind::Words)
+        SettingKey::find(&self.name).is_some_and(|key| key.kind == SettingKind::Words)
     }
 
     fn to_line(&self) -> String {
@@ -93,7 +82,9 @@ impl Row {
         let origin = styled(style::DIM, origin);
         let value = match &self.value {
             // What is a word or a list is shown as the word it most often is.
-            Value::List(words) if words.len() == 1 && self.is_word() => format!("{:?}", words[0]),
+            SettingValue::List(words) if words.len() == 1 && self.is_word() => {
+                format!("{:?}", words[0])
+            }
             value => value.to_string(),
         };
         format!("{} = {}  {origin}\n", plain(&self.name), plain(&value))

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use libtest_mimic::Failed;
-use metier_agent::host::{Machine, walk_of};
+use metier_agent::host::{Decision, Machine, walk_of};
 use metier_approval::{
     Approved, ArgumentRule, Ask, Entry, Mode, Policy, ProtectedPlaces, Rules, Verdict, judge, parse,
 };
@@ -26,6 +26,7 @@ pub(crate) const TESTS: &[Test] = &[
         loaders,
     ),
     ("repositories::no_covered_use_of_git_starts_a_program_of_a_repository", every_subcommand),
+    ("repositories::git_in_a_text_for_a_shell_starts_no_program_of_a_repository", in_a_text),
     ("repositories::hooks_of_a_repository_do_not_run_even_if_a_person_allows_a_commit", hooks),
     ("repositories::settings_in_the_home_of_commands_are_not_read", home),
     ("repositories::a_lazy_fetch_does_not_start_the_uploadpack_program", lazy_fetch),
@@ -380,6 +381,21 @@ fn every_subcommand() -> Result<(), Failed> {
             assert!(matches!(verdict, Verdict::Deny { .. }), "{command}: {verdict:?}");
         }
     }
+    Ok(())
+}
+
+/// A text that is no plan is given to a shell as it is, if a person says so.
+fn in_a_text() -> Result<(), Failed> {
+    let laboratory = Laboratory::new();
+    laboratory.set("tree", "core.fsmonitor", &laboratory.program("mark"));
+    let command = "for it in 1; do git check-ignore a.txt; done";
+    let at = OnHost::with(Person::who(Some(Decision::Once)));
+    let text = format!("cd {} && {command}; echo ran", laboratory.at("tree").display());
+    let results = at.exec(&[&text])?;
+    assert!(results[0].0.contains("ran\\n"), "{results:?}");
+    assert!(laboratory.marks().is_empty(), "{results:?}");
+    let _status = laboratory.plain(&laboratory.at("tree"), command);
+    assert_eq!(laboratory.marks(), ["mark"], "`{command}` is no attack");
     Ok(())
 }
 

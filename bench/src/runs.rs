@@ -15,8 +15,8 @@ use metier_workspace::artifact::MemoryStore;
 use metier_workspace::executor::{Firmness, LocalExecutor};
 use metier_workspace::request::OutputSpec;
 use metier_workspace::{
-    Manner, Redactor, RunOrder, RunOutput, RunRequest, RunSettings, Runner, SessionKey, Tree,
-    TreeEntry, TreeKind, Workspaces,
+    Manner, Redactor, RunOrder, RunOutput, RunRequest, RunSettings, Runner, Tree, TreeEntry,
+    TreeKind, WorkspaceKey, Workspaces,
 };
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -107,9 +107,9 @@ impl Place {
         self.run_in("bench", request)
     }
 
-    fn key(session: &str) -> SessionKey {
+    fn key(session: &str) -> WorkspaceKey {
         let [app, user, session] = ["bench", "bench", session].map(str::to_owned);
-        SessionKey { app, user, session, generation: 0 }
+        WorkspaceKey { app, user, session, generation: 0 }
     }
 
     fn run_in(&self, session: &str, request: RunRequest) -> Result<RunOutput> {

@@ -11,7 +11,7 @@ use metier_sandbox::Cancel;
 use metier_session::content::Call;
 use metier_session::{Delta, SessionRef};
 use metier_skill::library::Snapshot;
-use metier_workspace::SessionKey;
+use metier_workspace::WorkspaceKey;
 use metier_workspace::executor::Live;
 use serde_json::{Map, Value, json};
 use tracing::{Instrument, Span};
@@ -136,8 +136,8 @@ impl Agent {
     }
 
     /// Whose workspace that of a session is.
-    pub(crate) fn workspace_key(&self, at: &SessionRef) -> SessionKey {
-        SessionKey {
+    pub(crate) fn workspace_key(&self, at: &SessionRef) -> WorkspaceKey {
+        WorkspaceKey {
             app: at.key.app().to_owned(),
             user: at.key.user().to_owned(),
             session: at.key.session().to_owned(),

@@ -16,7 +16,7 @@ use metier_workspace::artifact::{DirectoryStore, Owner};
 use metier_workspace::executor::{
     ContainerExecutor, ContainerSettings, Executor, Firmness, LocalExecutor, Preparing, Pull,
 };
-use metier_workspace::{InstalledTools, RunSettings, Runner, SessionKey, Tree, Workspaces, way};
+use metier_workspace::{InstalledTools, RunSettings, Runner, Tree, WorkspaceKey, Workspaces, way};
 
 use crate::context::Context;
 use crate::failure::{Failure, WHICH_SESSIONS};
@@ -193,7 +193,7 @@ impl Context {
     /// # Errors
     ///
     /// When there is none.
-    pub(crate) fn session(&self, named: Option<&str>) -> Result<SessionKey, Failure> {
+    pub(crate) fn session(&self, named: Option<&str>) -> Result<WorkspaceKey, Failure> {
         let workspaces = self.workspaces()?;
         if let Some(session) = named {
             let key = self.workspace_key(session)?;
@@ -232,8 +232,8 @@ pub(crate) fn new_session() -> String {
 }
 
 /// The key of a session of the command line that only `exec` has used.
-pub(crate) fn key_of(session: &str) -> SessionKey {
-    SessionKey {
+pub(crate) fn key_of(session: &str) -> WorkspaceKey {
+    WorkspaceKey {
         app: APP.to_owned(),
         user: USER.to_owned(),
         session: session.to_owned(),
@@ -246,7 +246,7 @@ pub(crate) fn key_of(session: &str) -> SessionKey {
 /// # Errors
 ///
 /// When an id cannot be one.
-pub(crate) fn owner_of(key: &SessionKey) -> Result<Owner, Failure> {
+pub(crate) fn owner_of(key: &WorkspaceKey) -> Result<Owner, Failure> {
     Owner::new(&key.app, &key.user, &key.session).map_err(Failure::from)
 }
 

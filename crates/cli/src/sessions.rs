@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use metier_session::{SessionKey, SessionRef, SessionStore, SqliteStore};
-use metier_workspace::{SessionKey as WorkspaceKey, Workspaces};
+use metier_workspace::{WorkspaceKey, Workspaces};
 
 use crate::context::Context;
 use crate::failure::Failure;

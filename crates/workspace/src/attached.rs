@@ -91,7 +91,7 @@ mod tests {
 
     use super::*;
     use crate::input::upload;
-    use crate::layout::{SessionKey, Workspaces};
+    use crate::layout::{WorkspaceKey, Workspaces};
 
     /// Most memory that this process has had, in bytes.
     fn peak() -> u64 {
@@ -106,7 +106,7 @@ mod tests {
         let folder = |name: &str| state.path().join(name);
         let workspaces = Workspaces::open(&folder("workspaces"), &folder("content")).unwrap();
         let [app, user, session] = ["app", "user", "session"].map(str::to_owned);
-        let key = SessionKey { app, user, session, generation: 0 };
+        let key = WorkspaceKey { app, user, session, generation: 0 };
         let shared = workspaces.workspace(&key).unwrap();
         let private = shared.private_to("demo").unwrap();
         let place = upload(&shared, "table.csv", b"ours\n").unwrap();

@@ -321,14 +321,14 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::layout::SessionKey;
+    use crate::layout::WorkspaceKey;
 
     const WEEK: Duration = Duration::from_hours(7 * 24);
     const PATIENCE: Duration = Duration::from_secs(60);
 
-    fn key(session: &str) -> SessionKey {
+    fn key(session: &str) -> WorkspaceKey {
         let [app, user, session] = ["app", "user", session].map(str::to_owned);
-        SessionKey { app, user, session, generation: 0 }
+        WorkspaceKey { app, user, session, generation: 0 }
     }
 
     fn workspaces() -> (tempfile::TempDir, Workspaces) {

@@ -19,7 +19,7 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::clean::remove_tree;
 use crate::executor::StagedTree;
-use crate::layout::{SessionKey, Workspace, Workspaces, make_private, private_workspaces};
+use crate::layout::{Workspace, WorkspaceKey, Workspaces, make_private, private_workspaces};
 use crate::manifest::{Deviation, DeviationKind, FOLDER_MODE, MAX_EXTRA, Manifest};
 use crate::ownership::claim;
 use crate::stage::{TreeKind, copy_file};
@@ -249,7 +249,7 @@ impl Workspaces {
     /// # Errors
     ///
     /// When it is in use, or a copy cannot be moved.
-    pub fn give_copies_back(&self, key: &SessionKey) -> io::Result<()> {
+    pub fn give_copies_back(&self, key: &WorkspaceKey) -> io::Result<()> {
         let root = self.folder_of(key);
         let _lock = claim(&root)?;
         self.give_back(&Self::claimed(key, &root))?;

@@ -574,7 +574,7 @@ fn unused_name(workspace: &Workspace, name: &str) -> io::Result<Inside> {
 mod tests {
     use super::*;
     use crate::artifact::{About, MemoryStore};
-    use crate::layout::{SessionKey, Workspaces};
+    use crate::layout::{WorkspaceKey, Workspaces};
 
     /// Brings `work/a`, which has ten bytes, in twice, and an artifact of ten bytes.
     async fn brought(most_bytes: u64, reserve: DiskReserve) -> Result<usize, String> {
@@ -584,7 +584,7 @@ mod tests {
         let [app, user, session] = ["app", "user", "session"].map(str::to_owned);
         let owner = Owner::new(&app, &user, &session).unwrap();
         let workspace =
-            workspaces.workspace(&SessionKey { app, user, session, generation: 0 }).unwrap();
+            workspaces.workspace(&WorkspaceKey { app, user, session, generation: 0 }).unwrap();
         fs::write(workspace.root().join("work/a"), "0123456789").unwrap();
         let artifacts = MemoryStore::new();
         let reference = ArtifactRef::parse("artifact://b").unwrap();

@@ -56,7 +56,7 @@ pub(crate) fn home(skill: &str) -> Inside {
 
 /// Whose workspace it is. Two generations of one session do not share anything.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct SessionKey {
+pub struct WorkspaceKey {
     /// The application.
     pub app: String,
     /// The user.
@@ -77,7 +77,7 @@ pub struct Workspaces {
 /// One workspace.
 #[derive(Clone, Debug)]
 pub struct Workspace {
-    key: SessionKey,
+    key: WorkspaceKey,
     root: PathBuf,
     /// Folders between all workspaces and this one.
     levels: usize,
@@ -90,7 +90,7 @@ pub struct Workspace {
 #[serde(default)]
 pub struct Metadata {
     /// Whose workspace it is.
-    pub key: Option<SessionKey>,
+    pub key: Option<WorkspaceKey>,
     /// Skills that are in `skills/` as copies, with the digest each had.
     pub skills: BTreeMap<String, String>,
     /// Versions of artifacts that were pinned, by name and place.
@@ -135,7 +135,7 @@ impl Workspaces {
     /// # Errors
     ///
     /// When it cannot be made.
-    pub fn workspace(&self, key: &SessionKey) -> io::Result<Workspace> {
+    pub fn workspace(&self, key: &WorkspaceKey) -> io::Result<Workspace> {
         let root = self.folder_of(key);
         let in_use = match clean::hold(&root) {
             // Nobody can remove it either; what is there can be read all the same.
@@ -154,17 +154,17 @@ impl Workspaces {
     }
 
     /// The workspace in a folder on which the caller has a lock.
-    pub(crate) fn claimed(key: &SessionKey, folder: &Path) -> Workspace {
+    pub(crate) fn claimed(key: &WorkspaceKey, folder: &Path) -> Workspace {
         Workspace { key: key.clone(), root: folder.to_owned(), levels: LEVELS, in_use: None }
     }
 
     /// Whether a session has a workspace.
-    pub fn exists(&self, key: &SessionKey) -> bool {
+    pub fn exists(&self, key: &WorkspaceKey) -> bool {
         self.folder_of(key).is_dir()
     }
 
     /// Where the workspace of a session is, or would be.
-    pub(crate) fn folder_of(&self, key: &SessionKey) -> PathBuf {
+    pub(crate) fn folder_of(&self, key: &WorkspaceKey) -> PathBuf {
         let session = format!("{}-{}", file_name(&key.session), key.generation);
         self.folder_of_user(&key.app, &key.user).join(session)
     }
@@ -178,7 +178,7 @@ impl Workspaces {
     /// # Errors
     ///
     /// When the folder cannot be listed.
-    pub fn latest(&self, app: &str, user: &str) -> io::Result<Option<SessionKey>> {
+    pub fn latest(&self, app: &str, user: &str) -> io::Result<Option<WorkspaceKey>> {
         let folder = self.folder_of_user(app, user);
         if !folder.is_dir() {
             return Ok(None);
@@ -238,7 +238,7 @@ impl Workspace {
     }
 
     /// Whose it is.
-    pub fn key(&self) -> &SessionKey {
+    pub fn key(&self) -> &WorkspaceKey {
         &self.key
     }
 

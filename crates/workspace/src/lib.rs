@@ -12,7 +12,7 @@
 //! ```standalone_crate
 //! use metier_workspace::executor::unheard;
 //! use metier_workspace::{
-//!     Cancel, OutputSpec, RunOrder, RunRequest, Runner, SessionKey, Tree, TreeEntry, TreeKind,
+//!     Cancel, OutputSpec, RunOrder, RunRequest, Runner, WorkspaceKey, Tree, TreeEntry, TreeKind,
 //! };
 //! use sha2::{Digest, Sha256};
 //!
@@ -30,7 +30,7 @@
 //!     let entries = vec![TreeEntry { path: "greet.sh".to_owned(), kind }];
 //!     let tree = Tree::new("greet", folder, entries);
 //!
-//!     let key = SessionKey {
+//!     let key = WorkspaceKey {
 //!         app: "docs".to_owned(),
 //!         user: "ada".to_owned(),
 //!         session: "first".to_owned(),
@@ -95,7 +95,7 @@ pub mod way;
 pub use artifact::ArtifactStore;
 pub use executor::{CustomExecutor, Executor, Firmness, LocalExecutor, Network};
 pub use interactive::Interactive;
-pub use layout::{SessionKey, Workspace, Workspaces};
+pub use layout::{Workspace, WorkspaceKey, Workspaces};
 pub use manner::Manner;
 pub use metier_sandbox::{Cancel, Ended, Limits, Stream, helper};
 pub use metier_secrets::Redactor;

@@ -14,7 +14,7 @@ use crate::environment::VariableError;
 use crate::executor::{ExecuteError, Network};
 use crate::grant::{Asked, BeyondError};
 use crate::input::InputError;
-use crate::layout::{SessionKey, Workspace};
+use crate::layout::{Workspace, WorkspaceKey};
 use crate::manner::Manner;
 use crate::path::PathError;
 use crate::request::RunRequest;
@@ -24,7 +24,7 @@ use crate::stage::{StageError, Tree};
 #[derive(Clone, Debug)]
 pub struct RunOrder {
     /// Whose workspace it is made in.
-    pub key: SessionKey,
+    pub key: WorkspaceKey,
     /// What is asked for.
     pub request: RunRequest,
     /// The skills it may see, the one it is of among them.
@@ -43,7 +43,7 @@ pub struct RunOrder {
 
 impl RunOrder {
     /// An order with the usual settings, whose command a shell reads in the workspace.
-    pub fn new(key: SessionKey, request: RunRequest, trees: Vec<Tree>) -> Self {
+    pub fn new(key: WorkspaceKey, request: RunRequest, trees: Vec<Tree>) -> Self {
         let settings = RunSettings::default();
         Self { key, request, trees, settings, manner: Manner::Shell, identity: None, outside: None }
     }

@@ -75,7 +75,7 @@ mod tests {
     use rustix::fs::{FileType, Mode, mknodat};
 
     use super::*;
-    use crate::layout::{METADATA, SessionKey, Workspaces};
+    use crate::layout::{METADATA, WorkspaceKey, Workspaces};
 
     /// Replaces a file by a pipe that nobody writes to or reads.
     fn replace_by_pipe(file: &Path) {
@@ -89,7 +89,7 @@ mod tests {
         let place = |name: &str| folder.path().join(name);
         let workspaces = Workspaces::open(&place("workspaces"), &place("content")).unwrap();
         let [app, user, session] = ["test", "ada", "one"].map(str::to_owned);
-        let key = SessionKey { app, user, session, generation: 0 };
+        let key = WorkspaceKey { app, user, session, generation: 0 };
         let root = workspaces.workspace(&key).unwrap().root().to_owned();
         replace_by_pipe(&root.join(METADATA));
         assert_eq!(workspaces.latest("test", "ada").unwrap(), None);

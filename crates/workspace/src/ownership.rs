@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use crate::clean::{is_free, is_lock_of, open_lock, remove_tree, unused};
-use crate::layout::{SessionKey, Workspaces};
+use crate::layout::{WorkspaceKey, Workspaces};
 
 impl Workspaces {
     /// Removes the workspace of a session, if it has one; gives whether it had.
@@ -16,7 +16,7 @@ impl Workspaces {
     /// # Errors
     ///
     /// When it is in use, or cannot be removed.
-    pub fn remove(&self, key: &SessionKey) -> io::Result<bool> {
+    pub fn remove(&self, key: &WorkspaceKey) -> io::Result<bool> {
         let folder = self.folder_of(key);
         if !folder.exists() {
             return Ok(false);
@@ -35,7 +35,7 @@ impl Workspaces {
     /// # Errors
     ///
     /// When it is in use, the other has one, or it cannot be renamed.
-    pub fn hand_over(&self, from: &SessionKey, to: &SessionKey) -> io::Result<()> {
+    pub fn hand_over(&self, from: &WorkspaceKey, to: &WorkspaceKey) -> io::Result<()> {
         let (old, new) = (self.folder_of(from), self.folder_of(to));
         if new.exists() {
             return Err(io::ErrorKind::AlreadyExists.into());
@@ -62,9 +62,9 @@ pub(crate) fn claim(folder: &Path) -> io::Result<File> {
 mod tests {
     use super::*;
 
-    fn key(session: &str, generation: u32) -> SessionKey {
+    fn key(session: &str, generation: u32) -> WorkspaceKey {
         let [app, user, session] = ["test", "ada", session].map(str::to_owned);
-        SessionKey { app, user, session, generation }
+        WorkspaceKey { app, user, session, generation }
     }
 
     fn workspaces() -> (tempfile::TempDir, Workspaces) {

@@ -134,13 +134,13 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::layout::{SessionKey, Workspaces};
+    use crate::layout::{WorkspaceKey, Workspaces};
 
     fn workspace(folder: &Path) -> Workspace {
         let place = |name: &str| folder.join(name);
         let workspaces = Workspaces::open(&place("workspaces"), &place("content")).unwrap();
         let [app, user, session] = ["test", "ada", "one"].map(str::to_owned);
-        workspaces.workspace(&SessionKey { app, user, session, generation: 0 }).unwrap()
+        workspaces.workspace(&WorkspaceKey { app, user, session, generation: 0 }).unwrap()
     }
 
     fn hold(workspace: &Workspace, identity: Option<&str>) -> Result<HeldFolders, String> {

@@ -6,11 +6,11 @@ use tracing::field::Empty;
 use tracing::{Instrument, Span, info_span};
 
 use crate::executor::{ExecuteError, Executed, Execution, Executor};
-use crate::layout::SessionKey;
+use crate::layout::WorkspaceKey;
 use crate::stage::Tree;
 
 /// The making of a workspace.
-pub(crate) fn create(key: &SessionKey) -> Span {
+pub(crate) fn create(key: &WorkspaceKey) -> Span {
     info_span!("workspace.create", otel.status_code = Empty, gen_ai.conversation.id = key.session)
 }
 

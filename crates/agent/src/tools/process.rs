@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use metier_workspace::SessionKey;
+use metier_workspace::WorkspaceKey;
 use metier_workspace::interactive::{Entry, Interactive, InteractiveError, Listed, Waiting};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ struct Arguments {
 pub(crate) async fn process(
     given: &Value,
     programs: &Interactive,
-    key: &SessionKey,
+    key: &WorkspaceKey,
 ) -> Result<Answer, String> {
     let Arguments { action, session_id, chars, submit, yield_ms } =
         arguments(given, name::PROCESS)?;

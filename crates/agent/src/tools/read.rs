@@ -9,7 +9,7 @@ use metier_workspace::artifact::{ArtifactKey, ArtifactName, ArtifactRef, Artifac
 use metier_workspace::executor::VIEW;
 use metier_workspace::input::open_below;
 use metier_workspace::path::{Inside, Meaning, SharedPlace, resolve};
-use metier_workspace::{Redactor, SessionKey, Workspace, Workspaces};
+use metier_workspace::{Redactor, Workspace, WorkspaceKey, Workspaces};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
@@ -37,7 +37,7 @@ pub(crate) struct Shelves<'a> {
     /// Where workspaces are.
     pub(crate) workspaces: &'a Workspaces,
     /// Whose workspace it is.
-    pub(crate) key: &'a SessionKey,
+    pub(crate) key: &'a WorkspaceKey,
     /// Where artifacts are.
     pub(crate) artifacts: &'a dyn ArtifactStore,
     /// Masks the values of keys in what is read.
@@ -218,7 +218,7 @@ pub(crate) async fn artifact(
     version: Option<u64>,
     shelves: Shelves<'_>,
 ) -> Result<Content, String> {
-    let SessionKey { app, user, session, .. } = shelves.key;
+    let WorkspaceKey { app, user, session, .. } = shelves.key;
     let owner = Owner::new(app, user, session).map_err(|error| error.to_string())?;
     let key = ArtifactKey::of(&owner, name.clone());
     let loaded = shelves.artifacts.load(&key, version).await;

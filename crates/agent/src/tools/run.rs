@@ -13,7 +13,7 @@ use metier_workspace::grant::Asked;
 use metier_workspace::interactive::{Interactive, Size, StartOptions, Waiting};
 use metier_workspace::request::RunRequest;
 use metier_workspace::{
-    InstalledTools, Manner, NO_SKILL, RunOrder, RunSettings, Runner, SessionKey, Tree,
+    InstalledTools, Manner, NO_SKILL, RunOrder, RunSettings, Runner, Tree, WorkspaceKey,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -36,7 +36,7 @@ pub(crate) struct Runs {
     /// What runs commands.
     pub(crate) runner: Runner,
     /// Whose workspace they are run in.
-    pub(crate) key: SessionKey,
+    pub(crate) key: WorkspaceKey,
     /// Whether a skill must have been loaded before its commands are run.
     pub(crate) load_first: bool,
     /// Where commands of no skill start on the host, if they run there.

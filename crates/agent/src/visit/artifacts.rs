@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use metier_workspace::SessionKey;
+use metier_workspace::WorkspaceKey;
 use metier_workspace::artifact::{
     ArtifactKey, ArtifactName, ArtifactRef, Listed, Owner, VersionInfo,
 };
@@ -100,7 +100,7 @@ impl Visit {
     }
 
     fn owner(&self) -> Result<Owner, VisitError> {
-        let SessionKey { app, user, session, .. } = &self.desk.key;
+        let WorkspaceKey { app, user, session, .. } = &self.desk.key;
         Ok(Owner::new(app, user, session)?)
     }
 

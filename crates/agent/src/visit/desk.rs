@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use metier_session::State;
 use metier_skill::library::Entry;
-use metier_workspace::SessionKey;
+use metier_workspace::WorkspaceKey;
 use metier_workspace::executor::Network;
 
 use super::Visits;
@@ -15,7 +15,7 @@ use crate::tools::{Answer, Situation};
 #[derive(Debug)]
 pub(super) struct Desk {
     pub(super) visits: Arc<Visits>,
-    pub(super) key: SessionKey,
+    pub(super) key: WorkspaceKey,
     pub(super) memory: Memory,
 }
 
@@ -60,7 +60,7 @@ impl Memory {
 }
 
 impl Desk {
-    pub(super) fn new(visits: Arc<Visits>, key: SessionKey, memory: Memory) -> Self {
+    pub(super) fn new(visits: Arc<Visits>, key: WorkspaceKey, memory: Memory) -> Self {
         Self { visits, key, memory }
     }
 

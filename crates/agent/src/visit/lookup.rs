@@ -228,7 +228,7 @@ mod tests {
     use metier_workspace::artifact::MemoryStore;
     use metier_workspace::executor::LocalExecutor;
     use metier_workspace::stage::stage;
-    use metier_workspace::{Redactor, Runner, SessionKey, Workspaces};
+    use metier_workspace::{Redactor, Runner, WorkspaceKey, Workspaces};
 
     use super::super::Visits;
     use super::super::desk::Memory;
@@ -267,7 +267,7 @@ mod tests {
             max_body_tokens: 12,
         };
         let [app, user, session] = ["app", "user", "session"].map(str::to_owned);
-        let key = SessionKey { app, user, session, generation: 0 };
+        let key = WorkspaceKey { app, user, session, generation: 0 };
         let desk = Desk::new(Arc::new(visits), key, Memory::forgetful());
         let loaded = Loaded {
             skill: "far".to_owned(),

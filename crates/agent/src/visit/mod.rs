@@ -21,7 +21,7 @@ use metier_session::SessionStore;
 use metier_session::content::Call;
 use metier_skill::library::Snapshot;
 use metier_workspace::executor::Live;
-use metier_workspace::{Runner, SessionKey};
+use metier_workspace::{Runner, WorkspaceKey};
 use serde_json::Value;
 use tracing::Instrument;
 
@@ -85,7 +85,7 @@ pub struct Visit {
 
 impl Visit {
     /// A visit in the workspace of a session.
-    pub fn new(visits: Arc<Visits>, key: SessionKey) -> Self {
+    pub fn new(visits: Arc<Visits>, key: WorkspaceKey) -> Self {
         Self::with(visits, key, Memory::new())
     }
 
@@ -97,7 +97,7 @@ impl Visit {
         Self::with(visits, self.desk.key.clone(), Memory::forgetful())
     }
 
-    fn with(visits: Arc<Visits>, key: SessionKey, memory: Memory) -> Self {
+    fn with(visits: Arc<Visits>, key: WorkspaceKey, memory: Memory) -> Self {
         Self {
             desk: Arc::new(Desk::new(visits, key, memory)),
             counter: Counter::new(),

@@ -91,9 +91,9 @@ fn said(agent: &Agent, script: &str) -> Vec<Request> {
     model.requests()
 }
 
-fn workspace_key() -> metier_workspace::SessionKey {
+fn workspace_key() -> metier_workspace::WorkspaceKey {
     let [app, user, session] = ["test", "ada", "first"].map(str::to_owned);
-    metier_workspace::SessionKey { app, user, session, generation: 0 }
+    metier_workspace::WorkspaceKey { app, user, session, generation: 0 }
 }
 
 /// What came of a command of the skill.

@@ -6,7 +6,7 @@ use libtest_mimic::Failed;
 use metier_agent::stop;
 use metier_agent::tools::Answer;
 use metier_agent::visit::{Visit, VisitError, Visits};
-use metier_workspace::SessionKey;
+use metier_workspace::WorkspaceKey;
 use serde_json::{Value, json};
 
 use crate::Test;
@@ -54,9 +54,9 @@ fn sendable<T: Send>(call: T) -> T {
     call
 }
 
-pub(crate) fn key(session: &str) -> SessionKey {
+pub(crate) fn key(session: &str) -> WorkspaceKey {
     let (app, user) = ("test".to_owned(), "ada".to_owned());
-    SessionKey { app, user, session: session.to_owned(), generation: 0 }
+    WorkspaceKey { app, user, session: session.to_owned(), generation: 0 }
 }
 
 pub(crate) fn stdout(answer: &Answer) -> &str {

@@ -18,7 +18,7 @@ use metier_serve::mcp::server::Bell;
 use metier_testkit::proxy;
 use metier_workspace::artifact::MemoryStore;
 use metier_workspace::executor::{Firmness, LocalExecutor};
-use metier_workspace::{Runner, SessionKey, Workspaces};
+use metier_workspace::{Runner, WorkspaceKey, Workspaces};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
@@ -99,7 +99,7 @@ fn options() -> Options {
 }
 
 fn server(visits: &Arc<Visits>) -> Server {
-    let key = SessionKey {
+    let key = WorkspaceKey {
         app: "test".into(),
         user: "ada".into(),
         session: "conformance".into(),

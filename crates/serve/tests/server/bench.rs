@@ -13,7 +13,7 @@ use metier_serve::mcp::Server;
 use metier_serve::mcp::server::Bell;
 use metier_workspace::artifact::MemoryStore;
 use metier_workspace::executor::{Firmness, LocalExecutor};
-use metier_workspace::{Runner, SessionKey, Workspaces};
+use metier_workspace::{Runner, WorkspaceKey, Workspaces};
 use rmcp::service::ServerInitializeError;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -115,7 +115,7 @@ impl Bench {
             load_before_run: false,
             max_body_tokens: 25_000,
         };
-        let key = SessionKey {
+        let key = WorkspaceKey {
             app: "test".to_owned(),
             user: "ada".to_owned(),
             session: "one".to_owned(),

@@ -116,7 +116,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     use super::*;
-    use crate::layout::{SessionKey, Workspaces};
+    use crate::layout::{WorkspaceKey, Workspaces};
 
     /// A workspace with files at these places.
     fn workspace(places: &[String]) -> (tempfile::TempDir, Workspace) {
@@ -124,7 +124,7 @@ mod tests {
         let folder = |name: &str| state.path().join(name);
         let workspaces = Workspaces::open(&folder("workspaces"), &folder("content")).unwrap();
         let [app, user, session] = ["app", "user", "session"].map(str::to_owned);
-        let key = SessionKey { app, user, session, generation: 0 };
+        let key = WorkspaceKey { app, user, session, generation: 0 };
         let workspace = workspaces.workspace(&key).unwrap();
         for place in places {
             let file = workspace.root().join(place);

@@ -175,7 +175,7 @@ mod tests {
 
     use super::*;
     use crate::artifact::MemoryStore;
-    use crate::layout::{SessionKey, Workspaces};
+    use crate::layout::{WorkspaceKey, Workspaces};
     use crate::path::Inside;
 
     /// Keeps a file of ten bytes that somebody changes after it was found; gives what is stored.
@@ -193,7 +193,7 @@ mod tests {
         let [app, user, session] = ["app", "user", "session"].map(str::to_owned);
         let owner = Owner::new(&app, &user, &session).unwrap();
         let workspace =
-            workspaces.workspace(&SessionKey { app, user, session, generation: 0 }).unwrap();
+            workspaces.workspace(&WorkspaceKey { app, user, session, generation: 0 }).unwrap();
         let place = Inside::known("out/log");
         fs::write(workspace.root().join("out/log"), "0123456789").unwrap();
         let spec = OutputSpec { save: true, max_file_bytes: 10, ..OutputSpec::default() };

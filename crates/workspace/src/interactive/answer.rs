@@ -6,7 +6,7 @@ use metier_sandbox::ConsoleError;
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::layout::SessionKey;
+use crate::layout::WorkspaceKey;
 use crate::order::RunError;
 use crate::request::RunOutput;
 
@@ -150,7 +150,7 @@ pub struct Listed {
     pub session_id: String,
     /// Whose it is.
     #[serde(skip)]
-    pub key: SessionKey,
+    pub key: WorkspaceKey,
     /// The skill.
     pub skill: String,
     /// The command.

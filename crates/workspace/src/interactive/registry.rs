@@ -10,7 +10,7 @@ use super::answer::{Entry, InteractiveError, Killed, Listed, Progress};
 use super::session::{About, Patience, Session};
 use super::transcript::Bounds;
 use crate::executor::{Dialogue, Watch};
-use crate::layout::SessionKey;
+use crate::layout::WorkspaceKey;
 use crate::order::RunOrder;
 use crate::run::Runner;
 
@@ -92,7 +92,7 @@ impl Waiting {
 ///
 /// ```standalone_crate
 /// use metier_workspace::interactive::{Entry, InteractiveOptions, StartOptions, Waiting};
-/// use metier_workspace::{Interactive, RunOrder, RunRequest, Runner, SessionKey, Tree};
+/// use metier_workspace::{Interactive, RunOrder, RunRequest, Runner, WorkspaceKey, Tree};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
@@ -105,7 +105,7 @@ impl Waiting {
 /// let request =
 ///     RunRequest { skill: "talk".to_owned(), command: "cat".to_owned(), ..RunRequest::default() };
 /// # let (app, user, session) = ("docs".to_owned(), "ada".to_owned(), "talk".to_owned());
-/// # let key = SessionKey { app, user, session, generation: 0 };
+/// # let key = WorkspaceKey { app, user, session, generation: 0 };
 /// let order = RunOrder::new(key, request, vec![tree]);
 /// // On pipes instead of a terminal, which would show what is typed.
 /// let options = StartOptions { terminal: None, waiting: Waiting::NEXT };
@@ -260,7 +260,7 @@ impl Interactive {
     }
 
     /// Ends everything that belongs to a workspace, at once, and forgets it.
-    pub fn end_all(&self, key: &SessionKey) {
+    pub fn end_all(&self, key: &WorkspaceKey) {
         self.sessions.all().retain(|_, session| {
             let is_other = session.about.key != *key;
             if !is_other {

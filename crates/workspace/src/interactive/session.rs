@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout_at};
 use super::answer::{EndStatus, Entry, InteractiveError, Listed, Progress, SessionStatus};
 use super::prompt::MAX_HINT;
 use super::transcript::{Bounds, Taken, Transcript};
-use crate::layout::SessionKey;
+use crate::layout::WorkspaceKey;
 use crate::order::RunError;
 use crate::request::RunOutput;
 
@@ -23,7 +23,7 @@ use crate::request::RunOutput;
 #[derive(Debug)]
 pub(super) struct About {
     pub(super) id: String,
-    pub(super) key: SessionKey,
+    pub(super) key: WorkspaceKey,
     pub(super) skill: String,
     pub(super) command: String,
     pub(super) has_terminal: bool,

@@ -12,7 +12,7 @@ use metier_workspace::interactive::{
     Entry, InteractiveError, InteractiveOptions, Progress, SessionStatus, StartOptions, Waiting,
 };
 use metier_workspace::{
-    Interactive, Manner, RunOrder, RunSettings, Runner, SessionKey, Tree, TreeEntry, TreeKind,
+    Interactive, Manner, RunOrder, RunSettings, Runner, Tree, TreeEntry, TreeKind, WorkspaceKey,
     Workspaces,
 };
 use serde_json::{Value, json};
@@ -78,8 +78,8 @@ impl Bench {
         Self { who, root, runtime, runner, interactive }
     }
 
-    pub(crate) fn key() -> SessionKey {
-        SessionKey {
+    pub(crate) fn key() -> WorkspaceKey {
+        WorkspaceKey {
             app: "test".to_owned(),
             user: "someone".to_owned(),
             session: "test".to_owned(),

@@ -14,8 +14,8 @@ use metier_workspace::executor::{
     ContainerExecutor, ContainerSettings, Executor, Firmness, Live, LocalExecutor, Pull,
 };
 use metier_workspace::{
-    Manner, RunError, RunOrder, RunOutput, RunRequest, RunSettings, Runner, SessionKey, Tree,
-    TreeEntry, TreeKind, Workspaces,
+    Manner, RunError, RunOrder, RunOutput, RunRequest, RunSettings, Runner, Tree, TreeEntry,
+    TreeKind, WorkspaceKey, Workspaces,
 };
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -112,7 +112,7 @@ pub(crate) struct Bench {
     pub(crate) settings: RunSettings,
     pub(crate) session: String,
     /// Whose workspace it is, unless that follows from the session.
-    pub(crate) key: Option<SessionKey>,
+    pub(crate) key: Option<WorkspaceKey>,
 }
 
 impl Bench {
@@ -165,8 +165,8 @@ impl Bench {
         }
     }
 
-    pub(crate) fn key(&self) -> SessionKey {
-        self.key.clone().unwrap_or_else(|| SessionKey {
+    pub(crate) fn key(&self) -> WorkspaceKey {
+        self.key.clone().unwrap_or_else(|| WorkspaceKey {
             app: "test".to_owned(),
             user: "someone".to_owned(),
             session: self.session.clone(),

@@ -6,7 +6,7 @@ use std::fs;
 use std::thread;
 
 use libtest_mimic::Failed;
-use metier_workspace::SessionKey;
+use metier_workspace::WorkspaceKey;
 use serde_json::{Value, json};
 
 use crate::Promise;
@@ -23,7 +23,7 @@ pub(crate) const PROMISES: &[Promise] = &[
 
 fn nothing_is_shared(bench: &Bench) -> Result<(), Failed> {
     let mut bench = Bench::new(bench.who);
-    let key = |app: &str, user: &str, session: &str, generation| SessionKey {
+    let key = |app: &str, user: &str, session: &str, generation| WorkspaceKey {
         app: app.to_owned(),
         user: user.to_owned(),
         session: session.to_owned(),
@@ -94,12 +94,12 @@ fn two_runs_at_once(bench: &Bench) -> Result<(), Failed> {
     }))?;
     for round in 0..6 {
         let mut ids = BTreeSet::new();
-        let key = SessionKey { generation: round % 2, ..bench.key() };
+        let key = WorkspaceKey { generation: round % 2, ..bench.key() };
         let results: Vec<_> = thread::scope(|scope| {
             let threads: Vec<_> = (0..6)
                 .map(|number| {
                     let mut other = bench.again();
-                    other.key = Some(SessionKey { generation: round, ..key.clone() });
+                    other.key = Some(WorkspaceKey { generation: round, ..key.clone() });
                     scope.spawn(move || {
                         let name = if number % 2 == 0 { "a" } else { "b" };
                         other.run(json!({
@@ -124,7 +124,7 @@ fn two_runs_at_once(bench: &Bench) -> Result<(), Failed> {
             assert!(ids.insert(output.run));
         }
         let mut last = bench.again();
-        last.key = Some(SessionKey { generation: round, ..key });
+        last.key = Some(WorkspaceKey { generation: round, ..key });
         let metadata: Value =
             serde_json::from_slice(&fs::read(last.workspace().join("metadata.json"))?)?;
         assert_eq!(metadata["pins"].as_object().map(serde_json::Map::len), Some(6), "{metadata}");

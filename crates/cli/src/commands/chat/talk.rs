@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use metier_agent::{Agent, Ending, Library, Outcome};
-use metier_workspace::SessionKey as WorkspaceKey;
+use metier_workspace::WorkspaceKey;
 use tokio::runtime::{Builder, Runtime};
 
 use super::lines::Lines;

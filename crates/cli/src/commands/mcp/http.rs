@@ -8,7 +8,7 @@ use metier_agent::visit::{Visit, Visits};
 use metier_serve::mcp::Server;
 use metier_serve::mcp::http::{self, Guest, Options, PATH};
 use metier_serve::mcp::server::Bell;
-use metier_workspace::SessionKey;
+use metier_workspace::WorkspaceKey;
 use tokio::net::TcpListener;
 
 use super::reports::Reports;
@@ -73,7 +73,7 @@ pub(super) async fn serve(
 pub(super) struct Visitors {
     visits: Arc<Visits>,
     /// The workspace of requests without a session, for the first token.
-    key: SessionKey,
+    key: WorkspaceKey,
     passing: Mutex<BTreeMap<usize, Arc<Visit>>>,
     /// Who has each token, unless the only one is the person's own: each has artifacts of its own that all its sessions share.
     holders: Option<Vec<String>>,
@@ -82,14 +82,14 @@ pub(super) struct Visitors {
 }
 
 impl Visitors {
-    pub(super) fn new(visits: Arc<Visits>, key: SessionKey, bell: Bell) -> Self {
+    pub(super) fn new(visits: Arc<Visits>, key: WorkspaceKey, bell: Bell) -> Self {
         Self { visits, key, passing: Mutex::default(), holders: None, bell }
     }
 
     /// The key of a session of whoever has a token.
-    fn owned_by(&self, token: usize, key: SessionKey) -> SessionKey {
+    fn owned_by(&self, token: usize, key: WorkspaceKey) -> WorkspaceKey {
         match &self.holders {
-            Some(holders) => SessionKey { user: format!("token-{}", holders[token]), ..key },
+            Some(holders) => WorkspaceKey { user: format!("token-{}", holders[token]), ..key },
             None => key,
         }
     }

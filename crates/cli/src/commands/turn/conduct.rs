@@ -4,7 +4,7 @@ use metier_agent::agent::Watcher;
 use metier_agent::{Agent, Dispatch, LoadRequest, Outcome, Task, prompt, stop};
 use metier_config::ConfigWord;
 use metier_session::{Opening, SessionKey};
-use metier_workspace::SessionKey as WorkspaceKey;
+use metier_workspace::WorkspaceKey;
 use serde::Serialize;
 
 use super::attach::{self, Attached};

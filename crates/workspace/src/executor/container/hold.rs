@@ -230,7 +230,7 @@ mod tests {
     fn workspace(state: &Path) -> (Workspace, Inside) {
         let (root, content) = (state.join("w"), state.join("c"));
         let workspaces = crate::layout::Workspaces::open(&root, &content).unwrap();
-        let key = crate::layout::SessionKey {
+        let key = crate::layout::WorkspaceKey {
             app: "a".to_owned(),
             user: "u".to_owned(),
             session: "s".to_owned(),

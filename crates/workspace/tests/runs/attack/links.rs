@@ -183,7 +183,7 @@ pub(super) fn endless_folders(bench: &Bench) -> Result<(), Failed> {
     other.session = "a".to_owned();
     let key = other.key();
     bench.runner.workspaces.workspace(&key)?;
-    let last = metier_workspace::SessionKey { session: "z".to_owned(), ..key };
+    let last = metier_workspace::WorkspaceKey { session: "z".to_owned(), ..key };
     bench.runner.workspaces.workspace(&last)?;
     thread::sleep(Duration::from_millis(20));
     let removed = bench.runner.workspaces.remove_unused(Duration::ZERO)?;

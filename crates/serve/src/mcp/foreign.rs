@@ -130,7 +130,8 @@ impl Foreign for ToolServers {
             live(Stream::Output, format!("{}{total} {message}\n", it.done).as_bytes());
         };
         let arguments = call.arguments.clone();
-        let error = match connection.call(call.tool, arguments, stop, &mut progress).await {
+        let error = match connection.call(call.tool, arguments, stop.stopped(), &mut progress).await
+        {
             Ok(Reply { text, is_error }) => return Answer { text, is_error, ..Answer::default() },
             Err(error) => error,
         };

@@ -5,7 +5,6 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use libtest_mimic::Failed;
-use metier_agent::{Stop, stop};
 use metier_net::{Client, ClientOptions};
 use metier_serve::mcp::client::{
     ClientError, ClientMeans, Connection, Patience, Peer, Progress, Reply, Way,
@@ -155,19 +154,18 @@ pub(crate) async fn many_calls(peer: &Peer) -> Result<(), Failed> {
 
 /// Calls a tool with one argument, and never stops.
 pub(crate) async fn echo(connection: &Connection, value: Value) -> Result<Reply, ClientError> {
-    let (_stopper, stop) = stop();
-    call(connection, "echo", value, &stop).await
+    call(connection, "echo", value, std::future::pending()).await
 }
 
-/// Calls a tool with one argument.
+/// Calls a tool with one argument until it is stopped.
 pub(crate) async fn call(
     connection: &Connection,
     tool: &str,
     value: Value,
-    stop: &Stop,
+    stopped: impl Future<Output = ()> + Send,
 ) -> Result<Reply, ClientError> {
     let arguments = Map::from_iter([("value".to_owned(), value)]);
-    connection.call(tool, arguments, stop, &mut |_progress: Progress| {}).await
+    connection.call(tool, arguments, stopped, &mut |_progress: Progress| {}).await
 }
 
 /// Why there is no connection, with causes.

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use libtest_mimic::Failed;
-use metier_agent::stop;
 use metier_serve::mcp::client::{ClientError, Connection, Progress};
 use serde_json::{Map, json};
 
@@ -118,9 +117,8 @@ def call(request, say):
     block_on(async {
         let connection = Connection::open(&over_pipes(changes), &means()).await?;
         let mut told = Vec::new();
-        let (_stopper, stop) = stop();
         let mut tell = |progress: Progress| told.push(progress);
-        let reply = connection.call("echo", Map::new(), &stop, &mut tell).await?;
+        let reply = connection.call("echo", Map::new(), std::future::pending(), &mut tell).await?;
         same(reply.text.as_str(), "done")?;
         same(told.iter().map(|it| it.done).collect::<Vec<_>>(), vec![0.0, 1.0, 2.0])?;
         has(told[2].message.as_deref().unwrap_or_default(), "[… 6 kB more]")?;
@@ -147,18 +145,13 @@ def call(request, say):
 fn stopped() -> Result<(), Failed> {
     block_on(async {
         let connection = Connection::open(&over_pipes(WAITS), &means()).await?;
-        let (stopper, stop) = stop();
-        let calling = call(&connection, "echo", json!(1), &stop);
-        let stopping = async {
-            tokio::time::sleep(Duration::from_millis(300)).await;
-            stopper.stop();
-        };
-        let (outcome, ()) = futures_util::future::join(calling, stopping).await;
+        let stopped = tokio::time::sleep(Duration::from_millis(300));
+        let outcome = call(&connection, "echo", json!(1), stopped).await;
         if !matches!(outcome, Err(ClientError::Stopped { .. })) {
             return Err(format!("{outcome:?}").into());
         }
-        let (_stopper, stop) = metier_agent::stop();
-        same(call(&connection, "heard", json!(1), &stop).await?.text.as_str(), "True")?;
+        let heard = call(&connection, "heard", json!(1), std::future::pending()).await?;
+        same(heard.text.as_str(), "True")?;
         connection.close().await;
         Ok(())
     })
@@ -169,8 +162,8 @@ fn abandoned() -> Result<(), Failed> {
         let connection = Connection::open(&over_pipes(WAITS), &means()).await?;
         let waited = tokio::time::timeout(Duration::from_millis(300), echo(&connection, json!(1)));
         same(waited.await.is_err(), true)?;
-        let (_stopper, stop) = stop();
-        same(call(&connection, "heard", json!(1), &stop).await?.text.as_str(), "True")?;
+        let heard = call(&connection, "heard", json!(1), std::future::pending()).await?;
+        same(heard.text.as_str(), "True")?;
         connection.close().await;
         Ok(())
     })

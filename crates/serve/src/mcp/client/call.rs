@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use metier_agent::Stop;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, RequestId,
     ServerResult,
@@ -23,7 +22,7 @@ const MAX_REPLY: usize = 1 << 20;
 const TO_TELL: Duration = Duration::from_secs(2);
 
 impl Connection {
-    /// Calls a tool. What goes wrong within the tool is a reply.
+    /// Calls a tool until `stopped` is ready. What goes wrong within the tool is a reply.
     ///
     /// # Errors
     ///
@@ -32,7 +31,7 @@ impl Connection {
         &self,
         tool: &str,
         arguments: Map<String, Value>,
-        stop: &Stop,
+        stopped: impl Future<Output = ()> + Send,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<Reply, ClientError> {
         self.needs(self.server().has_tools, "tools")?;
@@ -43,6 +42,7 @@ impl Connection {
         // The clock is ours: that of the crate tells the server first, which may not read what it is told.
         let limit = self.patience.call;
         let mut late = std::pin::pin!(sleep(limit));
+        let mut stopped = std::pin::pin!(stopped);
         let sending = async {
             let mut calls = self.service.service().calls.lock().await;
             let options = PeerRequestOptions::no_options();
@@ -54,7 +54,7 @@ impl Connection {
         };
         let handle = tokio::select! {
             biased;
-            () = stop.stopped() => return Err(self.stopped()),
+            () = &mut stopped => return Err(self.stopped()),
             handle = sending => handle,
             () = &mut late => return Err(self.trouble.silent(limit)),
         };
@@ -69,7 +69,7 @@ impl Connection {
         let outcome = loop {
             tokio::select! {
                 biased;
-                () = stop.stopped() => break Outcome::Stopped,
+                () = &mut stopped => break Outcome::Stopped,
                 answer = &mut answer => break Outcome::Answered(Box::new(answer)),
                 Some(sign) = signs.recv() => progress(sign),
                 () = &mut late => break Outcome::Late,

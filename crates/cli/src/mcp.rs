@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use metier_agent::foreign::{AllowedTools, ToolPolicy, is_like};
 use metier_config::{McpServerConfig, SecretMap, SettingOrigin, check_mcp_server_name};
+use metier_mcp::{Peer, Way};
 use metier_net::{Client, ClientOptions};
-use metier_serve::mcp::client::{Peer, Way};
 use metier_serve::mcp::foreign::{ToolServer, ToolServers};
 use metier_skill::files::Digest;
 

@@ -31,6 +31,7 @@ pub(super) const HOUSE: &[Crate] = &[
         "cli",
         &[
             "serve",
+            "mcp",
             "agent",
             "model",
             "workspace",
@@ -46,8 +47,10 @@ pub(super) const HOUSE: &[Crate] = &[
     ),
     shipped(
         "serve",
-        &["agent", "model", "workspace", "skill", "session", "sandbox", "net", "secrets"],
+        &["mcp", "agent", "model", "workspace", "skill", "session", "sandbox", "net", "secrets"],
     ),
+    // The client of the protocol, and the types that the server shares: nothing that is known of skills or agents.
+    shipped("mcp", &["sandbox", "net"]),
     shipped(
         "agent",
         &["model", "workspace", "skill", "approval", "session", "sandbox", "net", "secrets"],

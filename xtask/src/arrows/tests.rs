@@ -26,7 +26,11 @@ fn package(line: &str) -> Package {
 fn the_drawn_arrows_are_allowed() {
     insta::assert_snapshot!(judged("\
 metier -> metier-serve
+metier -> metier-mcp
 metier-serve -> metier-agent
+metier-serve -> metier-mcp
+metier-mcp -> metier-net
+metier-mcp -> metier-sandbox
 metier-agent -> metier-skill
 metier-agent -> metier-approval
 metier-agent -> metier-session
@@ -56,7 +60,7 @@ fn the_agent_may_use_sandbox_and_net_directly() {
 fn an_arrow_may_not_skip_a_floor() {
     insta::assert_snapshot!(
         judged("metier-serve -> metier-approval"),
-        @"`metier-serve` may not have `metier-approval` as a dependency: `serve` uses only `agent`, `model`, `workspace`, `skill`, `session`, `sandbox`, `net`, `secrets`"
+        @"`metier-serve` may not have `metier-approval` as a dependency: `serve` uses only `mcp`, `agent`, `model`, `workspace`, `skill`, `session`, `sandbox`, `net`, `secrets`"
     );
 }
 

@@ -5,9 +5,9 @@
 use std::thread;
 use std::time::Duration;
 
+use metier_mcp::skills::Skill;
+use metier_mcp::{ClientError, ClientMeans, Connection, Patience, Peer};
 use metier_net::{Client, ClientOptions};
-use metier_serve::mcp::client::{ClientError, ClientMeans, Connection, Patience, Peer};
-use metier_serve::mcp::skills::Skill;
 use metier_skill::remote::{RemoteSkill, StoreError};
 
 use super::SkillServer;

@@ -13,8 +13,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use metier_serve::mcp::client::{ClientError, Peer};
-use metier_serve::mcp::skills::{Resources, Skill};
+use metier_mcp::skills::{Resources, Skill};
+use metier_mcp::{ClientError, Peer};
 use metier_skill::diagnostic::Code;
 use metier_skill::files::Digest;
 use metier_skill::library::{TrustState, TrustStore};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use metier_serve::mcp::client::{Peer, Way};
+use metier_mcp::{Peer, Way};
 use metier_skill::diagnostic::Code;
 use metier_skill::files::Digest;
 use metier_skill::name::SkillName;

@@ -13,14 +13,13 @@ use futures_util::future::join_all;
 use metier_agent::Stop;
 use metier_agent::foreign::{Definition, Foreign, ForeignCall, Listing, is_like};
 use metier_agent::tools::Answer;
+use metier_mcp::{
+    ClientError, ClientMeans, Connection, Patience, Peer, Progress, Reply, Tool, Tools,
+};
 use metier_sandbox::Stream;
 use metier_workspace::executor::Live;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
-
-use super::client::{
-    ClientError, ClientMeans, Connection, Patience, Peer, Progress, Reply, Tool, Tools,
-};
 
 /// How long the beginning of a session waits for servers.
 const BEGINNING: Duration = Duration::from_secs(8);

@@ -6,6 +6,7 @@
 use std::io;
 use std::sync::Arc;
 
+use metier_mcp::line::{Glimpse, Line, LineReader, write_line};
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientJsonRpcMessage, ErrorCode, ErrorData, GetExtensions as _, JsonRpcMessage, RequestId,
@@ -19,7 +20,6 @@ use tokio::task::JoinHandle;
 
 use super::bounds::{MESSAGE, MessageTooLarge};
 use super::calls::{CallError, Calls};
-use super::line::{Glimpse, Line, LineReader, write_line};
 
 /// What some programs put before their first line.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";

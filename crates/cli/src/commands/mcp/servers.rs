@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use metier_agent::Foreign;
-use metier_serve::mcp::client::{Tools, Way};
+use metier_mcp::{Tools, Way};
 use metier_serve::mcp::foreign::words_with_hint;
 use metier_skill::catalog::one_line;
 use serde_json::{Value, json};

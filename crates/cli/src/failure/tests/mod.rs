@@ -65,6 +65,7 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
     ),
     ("config", "ConfigEditError", "Config", "carries a `ConfigError`, which is shown"),
     ("config", "McpServerNameError", "*", "part of an error of a setting, which is shown"),
+    ("mcp", "Fault", "*", "becomes a `ClientError` before anybody sees it"),
     (
         "model",
         "ModelError",
@@ -82,7 +83,6 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
     ("serve", "OriginError", "*", "in an answer of `metier mcp --http`"),
     ("serve", "AddressError", "*", "in an answer of `metier mcp`, for the program that asked"),
     ("serve", "CallError", "*", "in an answer of `metier mcp`, for the program that asked"),
-    ("serve", "Fault", "*", "becomes a `ClientError` before anybody sees it"),
     ("serve", "HostError", "*", "in an answer of `metier mcp --http`"),
     ("serve", "MessageTooLarge", "*", "in an answer of `metier mcp`, for the program that asked"),
     ("serve", "SessionsError", "*", "in an answer of `metier mcp --http`"),

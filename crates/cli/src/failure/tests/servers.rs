@@ -3,8 +3,8 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
+use metier_mcp::ClientError;
 use metier_sandbox::SpawnError;
-use metier_serve::mcp::client::ClientError;
 use metier_serve::mcp::http::TokenError;
 
 use super::models;

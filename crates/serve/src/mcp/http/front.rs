@@ -15,6 +15,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::body::{Body as _, Bytes, Incoming};
+use metier_mcp::line::Glimpse;
 use rmcp::ServerHandler;
 use rmcp::model::{ErrorData, JsonRpcError, RequestId};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -29,7 +30,6 @@ use super::token::Tokens;
 use super::{BODY_TIME, Guest, PATH};
 use crate::mcp::bounds::{INITIALIZE, MESSAGE, MessageTooLarge};
 use crate::mcp::calls::{CallBudget, RequestShare};
-use crate::mcp::line::Glimpse;
 use crate::mcp::lines::{refusal, refused_call};
 use crate::mcp::memory::AnswerBudget;
 

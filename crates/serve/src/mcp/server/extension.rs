@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use metier_agent::visit::Visit;
+use metier_mcp::skills::{GET, LIST, READ_DIRECTORY, Resource, Resources, Skill};
 use metier_skill::header::front_matter;
 use metier_skill::library::{Entry, Snapshot};
 use metier_skill::name::faults;
+use metier_skill::remote::{MAX_BYTES, MAX_FILES};
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequestParams, CompleteRequestParams, ErrorCode, GetPromptRequestParams,
@@ -18,9 +20,6 @@ use serde_json::{Map, Value, json};
 use super::address::{self, Address, SKILL_FILE};
 use super::page::Place;
 use super::resources;
-use crate::mcp::skills::{
-    GET, LIST, MAX_BYTES, MAX_FILES, READ_DIRECTORY, Resource, Resources, Skill,
-};
 
 /// Skills on a page; each may name 512 files.
 const PAGE: usize = 50;

@@ -28,6 +28,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use metier_agent::tools::specs::name;
 use metier_agent::visit::Visit;
+use metier_mcp::skills::EXTENSION;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
     CustomResult, DiscoverResult, GetPromptRequestParams, GetPromptResponse, Implementation,
@@ -46,7 +47,6 @@ use self::changes::{Known, MAX_SUBSCRIPTIONS, Subscribed, Way};
 use self::resources::Look;
 use crate::mcp::calls::RequestShare;
 use crate::mcp::memory::AnswerMemory;
-use crate::mcp::skills::EXTENSION;
 
 pub use changes::Bell;
 

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use super::text::excerpt;
 use super::{ClientError, Connection, SkillProblem, Skills, Tool, Tools};
-use crate::mcp::skills::{GET, LIST, Skill};
+use crate::skills::{GET, LIST, Skill};
 
 /// Tools of one server; a model would not choose well among more.
 const MAX_TOOLS: usize = 128;

@@ -5,10 +5,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use libtest_mimic::Failed;
+use metier_mcp::{ClientError, ClientMeans, Connection, Patience, Peer, Progress, Reply, Way};
 use metier_net::{Client, ClientOptions};
-use metier_serve::mcp::client::{
-    ClientError, ClientMeans, Connection, Patience, Peer, Progress, Reply, Way,
-};
 use serde_json::{Map, Value, json};
 
 const SERVER: &str = include_str!("server.py");

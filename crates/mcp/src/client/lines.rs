@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::messages;
 use super::program::Notes;
-use crate::mcp::line::{Line, LineReader, write_line};
+use crate::line::{Line, LineReader, write_line};
 
 /// How long a message may be, in bytes: a file of a skill may have 16 MiB, and is a third longer in letters.
 pub(super) const MAX_MESSAGE: usize = 32 << 20;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use libtest_mimic::Failed;
-use metier_serve::mcp::client::{ClientError, Connection, Progress};
+use metier_mcp::{ClientError, Connection, Progress};
 use serde_json::{Map, json};
 
 use crate::bench::{

@@ -1,6 +1,5 @@
 //! Messages of the extension for skills.
 
-pub use metier_skill::remote::{MAX_BYTES, MAX_FILES};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

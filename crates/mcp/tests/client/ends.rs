@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Failed;
-use metier_serve::mcp::client::Connection;
+use metier_mcp::Connection;
 
 use crate::bench::{Promise, block_on, has, hurried, means, over_pipes, refusal, script};
 

@@ -1,7 +1,7 @@
 //! Servers that misbehave: every wait ends, every list and text is bounded, and every error says what happened.
 
 use libtest_mimic::Failed;
-use metier_serve::mcp::client::{ClientError, Connection};
+use metier_mcp::{ClientError, Connection};
 use serde_json::json;
 
 use crate::bench::{

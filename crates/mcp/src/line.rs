@@ -13,7 +13,7 @@ const USUAL_LINE: usize = 64 << 10;
 
 /// Reads lines within a bound.
 #[derive(Debug)]
-pub(super) struct LineReader<R> {
+pub struct LineReader<R> {
     reader: BufReader<R>,
     limit: usize,
     /// What there is of a line.
@@ -26,7 +26,7 @@ pub(super) struct LineReader<R> {
 
 /// What was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub enum Line {
     /// A line, which [`LineReader::text`] has.
     Whole,
     /// More than a line may have. What is left of it is passed over when the next one is read.
@@ -36,13 +36,18 @@ pub(super) enum Line {
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
-    pub(super) fn new(reader: R, limit: usize) -> Self {
+    /// Returns a reader of lines of at most `limit` bytes.
+    pub fn new(reader: R, limit: usize) -> Self {
         let reader = BufReader::with_capacity(USUAL_LINE, reader);
         Self { reader, limit, line: Vec::new(), is_given: false, is_skipped: false }
     }
 
     /// Reads a line; the last one need not be ended. What was read stays when this is dropped.
-    pub(super) async fn next(&mut self) -> io::Result<Line> {
+    ///
+    /// # Errors
+    ///
+    /// When the input cannot be read.
+    pub async fn next(&mut self) -> io::Result<Line> {
         if std::mem::take(&mut self.is_given) {
             self.line.clear();
             self.line.shrink_to(USUAL_LINE);
@@ -75,13 +80,17 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 
     /// The line that was read, without its end.
-    pub(super) fn text(&self) -> &[u8] {
+    pub fn text(&self) -> &[u8] {
         &self.line
     }
 }
 
 /// Writes a message as a line, if the way is open.
-pub(super) async fn write_line<W: AsyncWrite + Unpin>(
+///
+/// # Errors
+///
+/// When it is not, or the output cannot be written.
+pub async fn write_line<W: AsyncWrite + Unpin>(
     writer: &Mutex<Option<W>>,
     message: &impl Serialize,
 ) -> io::Result<()> {
@@ -94,16 +103,16 @@ pub(super) async fn write_line<W: AsyncWrite + Unpin>(
 }
 
 /// What is seen of a message that may be none.
-#[derive(Deserialize)]
-pub(super) struct Glimpse {
+#[derive(Debug, Deserialize)]
+pub struct Glimpse {
     /// What it asks for, if it does.
-    pub(super) method: Option<String>,
+    pub method: Option<String>,
     #[serde(default)]
     id: Option<Id>,
 }
 
 /// The id of a message, as far as it can be one.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Id {
     Usable(RequestId),
@@ -112,7 +121,7 @@ enum Id {
 
 impl Glimpse {
     /// The id under which an answer is waited for.
-    pub(super) fn waits_as(&self) -> Option<RequestId> {
+    pub fn waits_as(&self) -> Option<RequestId> {
         match &self.id {
             Some(Id::Usable(id)) if self.method.is_some() => Some(id.clone()),
             Some(_) | None => None,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::mcp::skills::Skill;
+use crate::skills::Skill;
 
 /// A server, and the way to it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -22,7 +22,7 @@ use super::text::bounded;
 use super::trouble::Trouble;
 use super::web::{Headers, Web};
 use super::{ClientError, ClientMeans, Patience, Peer, ServerInfo, Way, messages};
-use crate::mcp::skills::EXTENSION;
+use crate::skills::EXTENSION;
 
 /// How long a name or version of a server may be, in bytes.
 const MAX_NAME: usize = 200;

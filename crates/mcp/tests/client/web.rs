@@ -1,7 +1,7 @@
 //! Servers at an address.
 
 use libtest_mimic::Failed;
-use metier_serve::mcp::client::{ClientError, Connection};
+use metier_mcp::{ClientError, Connection};
 use metier_testkit::server::{Reply, Server};
 use serde_json::json;
 
@@ -69,7 +69,7 @@ def respond(handler, message):
     block_on(async {
         let connection = Connection::open(&web.peer(&[]), &means()).await?;
         let mut told = Vec::new();
-        let mut tell = |progress: metier_serve::mcp::client::Progress| told.push(progress.message);
+        let mut tell = |progress: metier_mcp::Progress| told.push(progress.message);
         let arguments = serde_json::Map::from_iter([("value".to_owned(), json!(1))]);
         let reply = connection.call("echo", arguments, std::future::pending(), &mut tell).await?;
         same(reply.text.as_str(), r#"{"value": 1}"#)?;

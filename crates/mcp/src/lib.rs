@@ -1,0 +1,14 @@
+//! The Model Context Protocol: its client, and what clients and servers of the project share.
+//!
+//! A [`Connection`] gives the tools, skills and files of one other server. [`skills`] has the messages of the
+//! extension for skills and [`line`] the lines in which messages go over pipes; the server in `metier-serve` uses
+//! both. Offering tools of other servers to the agent, and settings that name servers, are left to the callers.
+
+mod client;
+pub mod line;
+pub mod skills;
+
+pub use client::{
+    ClientError, ClientMeans, Connection, Patience, Peer, Progress, Reply, ServerInfo,
+    SkillProblem, Skills, Tool, Tools, Way,
+};

@@ -9,6 +9,6 @@ pub mod line;
 pub mod skills;
 
 pub use client::{
-    ClientError, ClientMeans, Connection, Patience, Peer, Progress, Reply, ServerInfo,
-    SkillProblem, Skills, Tool, Tools, Way,
+    ClientError, ClientMeans, Connection, McpAnswerFault, McpSkillFault, McpToolFault, Patience,
+    Peer, Progress, Reply, ServerInfo, SkillProblem, Skills, Tool, Tools, Way,
 };

@@ -105,7 +105,8 @@ async fn list(peer: &Peer) -> Result<Listed, ClientError> {
     let listed = connection.skills().await;
     connection.close().await;
     let listed = listed?;
-    let problems = listed.problems.into_iter().map(|problem| (problem.uri, problem.what));
+    let problems =
+        listed.problems.into_iter().map(|problem| (problem.uri, problem.fault.to_string()));
     Ok(Listed { skills: listed.skills, problems: problems.collect() })
 }
 

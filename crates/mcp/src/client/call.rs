@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 
 use super::handler;
 use super::text::{bounded, excerpt, size};
-use super::{ClientError, Connection, Progress, Reply, messages};
+use super::{ClientError, Connection, McpAnswerFault, Progress, Reply, messages};
 
 /// How much of an answer is kept, in bytes.
 const MAX_REPLY: usize = 1 << 20;
@@ -84,7 +84,7 @@ impl Connection {
                 abandoned.id = None;
                 match *answer {
                     Ok(answer) => {
-                        reply(&messages::unboxed(answer)).map_err(|what| self.strange(what))
+                        reply(&messages::unboxed(answer)).map_err(|fault| self.strange(fault))
                     }
                     Err(error) => Err(self.trouble.asking(error).await),
                 }
@@ -144,17 +144,17 @@ fn notice(id: RequestId) -> CancelledNotificationParam {
 }
 
 /// Reads the answer of a tool.
-fn reply(answer: &Value) -> Result<Reply, String> {
+fn reply(answer: &Value) -> Result<Reply, McpAnswerFault> {
     let kind = answer.get("resultType").and_then(Value::as_str).unwrap_or("complete");
     match kind {
         "complete" => {}
-        "input_required" => return Err("it asks for more, which nobody can give".to_owned()),
-        other => return Err(format!("an answer of the kind `{}`", excerpt(other))),
+        "input_required" => return Err(McpAnswerFault::InputRequired),
+        other => return Err(McpAnswerFault::UnknownKind { kind: excerpt(other) }),
     }
     let content = answer.get("content").and_then(Value::as_array);
     let structured = answer.get("structuredContent").filter(|it| !it.is_null());
     if content.is_none() && structured.is_none() {
-        return Err("it has no content".to_owned());
+        return Err(McpAnswerFault::NoContent);
     }
     let mut text = content.into_iter().flatten().map(part).collect::<Vec<_>>().join("\n");
     // What is for programs says the same, and is read where there is nothing else.
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     fn text(answer: &Value) -> String {
-        reply(answer).map_or_else(|what| format!("strange: {what}"), |reply| reply.text)
+        reply(answer).map_or_else(|fault| format!("strange: {fault}"), |reply| reply.text)
     }
 
     #[test]

@@ -21,7 +21,7 @@ use super::program;
 use super::text::bounded;
 use super::trouble::Trouble;
 use super::web::{Headers, Web};
-use super::{ClientError, ClientMeans, Patience, Peer, ServerInfo, Way, messages};
+use super::{ClientError, ClientMeans, McpAnswerFault, Patience, Peer, ServerInfo, Way, messages};
 use crate::skills::EXTENSION;
 
 /// How long a name or version of a server may be, in bytes.
@@ -99,8 +99,8 @@ impl Connection {
         if has { Ok(()) } else { Err(ClientError::NotOffered { server, what }) }
     }
 
-    pub(super) fn strange(&self, what: impl Into<String>) -> ClientError {
-        ClientError::Strange { server: self.trouble.server.clone(), what: what.into() }
+    pub(super) fn strange(&self, fault: impl Into<McpAnswerFault>) -> ClientError {
+        ClientError::Strange { server: self.trouble.server.clone(), fault: fault.into() }
     }
 }
 

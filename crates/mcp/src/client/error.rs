@@ -6,6 +6,8 @@ use metier_net::NetError;
 use metier_sandbox::SpawnError;
 use thiserror::Error;
 
+use super::McpAnswerFault;
+
 /// Why a server is of no use, or not now. What it said itself is bounded.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -97,12 +99,12 @@ pub enum ClientError {
         what: &'static str,
     },
     /// Its answer is not what was asked for.
-    #[error("the server `{server}` gave something else than it was asked for: {what}")]
+    #[error("the server `{server}` gave something else than it was asked for: {fault}")]
     Strange {
         /// The server.
         server: String,
-        /// What is wrong with it.
-        what: String,
+        /// The fault of the answer.
+        fault: McpAnswerFault,
     },
     /// Its answer is too large.
     #[error("the server `{server}` gave more than {limit} bytes: {what}")]

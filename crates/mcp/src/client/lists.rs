@@ -14,19 +14,22 @@ use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
 use super::text::excerpt;
-use super::{ClientError, Connection, SkillProblem, Skills, Tool, Tools};
+use super::{
+    ClientError, Connection, McpAnswerFault, McpSkillFault, McpToolFault, SkillProblem, Skills,
+    Tool, Tools,
+};
 use crate::skills::{GET, LIST, Skill};
 
 /// Tools of one server; a model would not choose well among more.
-const MAX_TOOLS: usize = 128;
+pub(super) const MAX_TOOLS: usize = 128;
 /// How large all that is said of a tool may be, in bytes.
-const MAX_TOOL: usize = 64 << 10;
+pub(super) const MAX_TOOL: usize = 64 << 10;
 /// How long the name of a tool may be, in bytes.
 const MAX_TOOL_NAME: usize = 128;
 /// Skills of one server.
-const MAX_SKILLS: usize = 10_000;
+pub(super) const MAX_SKILLS: usize = 10_000;
 /// How large the entry of a skill may be, in bytes; one with the most files it may have is far below.
-const MAX_SKILL: usize = 1 << 20;
+pub(super) const MAX_SKILL: usize = 1 << 20;
 /// How large all entries may be, in bytes.
 const MAX_SKILLS_BYTES: usize = 64 << 20;
 /// Pages of a list.
@@ -62,19 +65,21 @@ impl Connection {
                 return ControlFlow::Continue(());
             }
             if tools.tools.len() == MAX_TOOLS {
-                tools.left_out.push(format!("there are more than {MAX_TOOLS} tools"));
+                tools.left_out.push(McpToolFault::TooMany);
                 return ControlFlow::Break(());
             }
             match tool(entry) {
                 Ok(tool) if names.insert(tool.name.clone()) => tools.tools.push(tool),
-                Ok(tool) => tell(&mut tools.left_out, || format!("a second tool `{}`", tool.name)),
-                Err(why) => tell(&mut tools.left_out, || why),
+                Ok(Tool { name, .. }) => {
+                    tell(&mut tools.left_out, McpToolFault::Duplicate { name })
+                }
+                Err(fault) => tell(&mut tools.left_out, fault),
             }
             ControlFlow::Continue(())
         };
         let is_whole = self.pages("tools", request, take).await?;
         if !is_whole {
-            tools.left_out.push("the list of tools does not end".to_owned());
+            tools.left_out.push(McpToolFault::Endless);
         }
         Ok(tools)
     }
@@ -97,8 +102,8 @@ impl Connection {
             let length = entry.to_string().len();
             bytes += length;
             if count > MAX_SKILLS || bytes > MAX_SKILLS_BYTES {
-                let what = format!("there are more than {MAX_SKILLS} skills, or they say too much");
-                skills.problems.push(SkillProblem { uri: None, what });
+                let fault = McpSkillFault::TooMany;
+                skills.problems.push(SkillProblem { uri: None, fault });
                 return ControlFlow::Break(());
             }
             match skill(entry, length) {
@@ -109,8 +114,7 @@ impl Connection {
         };
         let is_whole = self.pages("skills", request, take).await?;
         if !is_whole {
-            let what = "the list of skills does not end".to_owned();
-            skills.problems.push(SkillProblem { uri: None, what });
+            skills.problems.push(SkillProblem { uri: None, fault: McpSkillFault::Endless });
         }
         Ok(skills)
     }
@@ -125,10 +129,10 @@ impl Connection {
         let request = CustomRequest::new(GET, Some(json!({ "uri": uri })));
         let mut answer = self.ask(ClientRequest::CustomRequest(request)).await?;
         let entry = answer.get_mut("skill").map(Value::take);
-        let entry = entry.ok_or_else(|| self.strange("there is no skill in it"))?;
+        let entry = entry.ok_or_else(|| self.strange(McpAnswerFault::NoSkill))?;
         let length = entry.to_string().len();
-        let skill = skill(entry, length).map_err(|problem| self.strange(problem.what))?;
-        if skill.uri == uri { Ok(skill) } else { Err(self.strange("it is another skill")) }
+        let skill = skill(entry, length).map_err(|problem| self.strange(problem.fault))?;
+        if skill.uri == uri { Ok(skill) } else { Err(self.strange(McpAnswerFault::OtherSkill)) }
     }
 
     /// The bytes of a file, if there are at most so many.
@@ -142,18 +146,20 @@ impl Connection {
         let request = ReadResourceRequest::new(params);
         let answer = self.ask(ClientRequest::ReadResourceRequest(request)).await?;
         let answer = serde_json::from_value::<Contents>(answer);
-        let Contents { contents } = answer.map_err(|_error| self.strange("it is no file"))?;
-        let [content] = <[Content; 1]>::try_from(contents)
-            .map_err(|contents| self.strange(format!("it has {} files", contents.len())))?;
+        let Contents { contents } =
+            answer.map_err(|_error| self.strange(McpAnswerFault::NoFile))?;
+        let [content] = <[Content; 1]>::try_from(contents).map_err(|contents| {
+            self.strange(McpAnswerFault::FileCount { count: contents.len() })
+        })?;
         if content.uri != uri {
-            return Err(self.strange("it is another file"));
+            return Err(self.strange(McpAnswerFault::OtherFile));
         }
         let bytes = match (content.text, content.blob) {
             (Some(text), None) => text.into_bytes(),
             (None, Some(blob)) => BASE64_STANDARD
                 .decode(blob)
-                .map_err(|_error| self.strange("it is not written in Base64"))?,
-            _ => return Err(self.strange("it is neither text nor bytes")),
+                .map_err(|_error| self.strange(McpAnswerFault::NotBase64))?,
+            _ => return Err(self.strange(McpAnswerFault::NeitherTextNorBytes)),
         };
         if bytes.len() as u64 > max_bytes {
             let server = self.trouble.server.clone();
@@ -165,7 +171,7 @@ impl Connection {
     /// Goes through a list, until its end or until it was enough; whether one of them came.
     async fn pages(
         &self,
-        field: &str,
+        field: &'static str,
         request: impl Fn(Option<String>) -> ClientRequest,
         mut take: impl FnMut(Value) -> ControlFlow<()>,
     ) -> Result<bool, ClientError> {
@@ -175,7 +181,7 @@ impl Connection {
             for _page in 0..MAX_PAGES {
                 let mut answer = self.ask(request(cursor.clone())).await?;
                 let Some(Value::Array(entries)) = answer.get_mut(field).map(Value::take) else {
-                    return Err(self.strange(format!("there is no list of {field} in it")));
+                    return Err(self.strange(McpAnswerFault::NoList { field }));
                 };
                 for entry in entries {
                     if take(entry).is_break() {
@@ -208,17 +214,17 @@ struct Content {
 }
 
 /// Reads what is said of a tool.
-fn tool(mut entry: Value) -> Result<Tool, String> {
+fn tool(mut entry: Value) -> Result<Tool, McpToolFault> {
     let name = entry.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
     if name.is_empty() || name.len() > MAX_TOOL_NAME {
-        return Err(format!("a tool without a usable name: `{}`", excerpt(&name)));
+        return Err(McpToolFault::Name { name: excerpt(&name) });
     }
     if entry.to_string().len() > MAX_TOOL {
-        return Err(format!("the tool `{name}`, which says more than {MAX_TOOL} bytes"));
+        return Err(McpToolFault::TooLarge { name });
     }
     let schema = entry.get_mut("inputSchema").map(Value::take).unwrap_or_default();
     if !schema.is_object() {
-        return Err(format!("the tool `{name}`, which does not say what its arguments are"));
+        return Err(McpToolFault::NoSchema { name });
     }
     let description = entry.get("description").and_then(Value::as_str).unwrap_or_default();
     Ok(Tool { name, description: description.to_owned(), schema })
@@ -228,17 +234,19 @@ fn tool(mut entry: Value) -> Result<Tool, String> {
 fn skill(entry: Value, length: usize) -> Result<Skill, SkillProblem> {
     let uri = entry.get("uri").and_then(Value::as_str).map(excerpt);
     if length > MAX_SKILL {
-        let what = format!("its entry has more than {MAX_SKILL} bytes");
-        return Err(SkillProblem { uri, what });
+        return Err(SkillProblem { uri, fault: McpSkillFault::TooLarge });
     }
     let read = Map::<String, Value>::deserialize(&entry)
         .and_then(|_fields| serde_json::from_value::<Skill>(entry));
-    read.map_err(|error| SkillProblem { uri, what: excerpt(&error.to_string()) })
+    read.map_err(|error| {
+        let fault = McpSkillFault::Unreadable { reason: excerpt(&error.to_string()) };
+        SkillProblem { uri, fault }
+    })
 }
 
-/// Tells what is left out, as long as somebody would read it.
-fn tell(left_out: &mut Vec<String>, what: impl FnOnce() -> String) {
+/// Adds a fault, as long as the list of faults is short enough to be read.
+fn tell(left_out: &mut Vec<McpToolFault>, fault: McpToolFault) {
     if left_out.len() < MAX_TOLD {
-        left_out.push(what());
+        left_out.push(fault);
     }
 }

@@ -10,6 +10,7 @@ mod call;
 mod connection;
 mod error;
 mod events;
+mod faults;
 mod handler;
 mod lines;
 mod lists;
@@ -23,6 +24,7 @@ mod web;
 
 pub use connection::Connection;
 pub use error::ClientError;
+pub use faults::{McpAnswerFault, McpSkillFault, McpToolFault};
 pub use peer::{
     ClientMeans, Patience, Peer, Progress, Reply, ServerInfo, SkillProblem, Skills, Tool, Tools,
     Way,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::{McpSkillFault, McpToolFault};
 use crate::skills::Skill;
 
 /// A server, and the way to it.
@@ -125,8 +126,8 @@ pub struct Tool {
 pub struct Tools {
     /// Those that can be used.
     pub tools: Vec<Tool>,
-    /// What was left out and why, in words.
-    pub left_out: Vec<String>,
+    /// Faults of those that were left out.
+    pub left_out: Vec<McpToolFault>,
 }
 
 /// What a tool answered.
@@ -163,6 +164,6 @@ pub struct Skills {
 pub struct SkillProblem {
     /// The address of the skill, if that could be read.
     pub uri: Option<String>,
-    /// What is wrong.
-    pub what: String,
+    /// The reason.
+    pub fault: McpSkillFault,
 }

@@ -221,7 +221,7 @@ def skills(request):
             skills.problems.iter().map(|it| it.uri.as_deref()).collect();
         let bad = ["bad", "skill-4", "skill-5"].map(|it| format!("skill://{it}/SKILL.md"));
         same(problems, vec![Some(&*bad[0]), None, Some(&*bad[1]), Some(&*bad[2])])?;
-        has(&skills.problems[0].what, "frontmatter")?;
+        has(&skills.problems[0].fault.to_string(), "frontmatter")?;
         same(connection.skill("skill://skill-2/SKILL.md").await?.uri, should[1].clone())?;
         let error = connection.skill("skill://none/SKILL.md").await.expect_err("there is none");
         has(&causes(&error), "no such skill (code -32602)")?;

@@ -18,6 +18,7 @@ use metier_mcp::{
 };
 use metier_sandbox::Stream;
 use metier_workspace::executor::Live;
+use thiserror::Error;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
@@ -52,6 +53,20 @@ struct Connected {
     connection: Mutex<Option<Arc<Connection>>>,
 }
 
+/// The reason why a tool of another server cannot be used.
+#[derive(Debug, Error)]
+enum ForeignToolError {
+    /// No server of that name is used.
+    #[error("the server `{server}` is not used")]
+    UnusedServer { server: String },
+    /// The server has no tool of that name.
+    #[error("the server `{server}` has no tool `{tool}`")]
+    UnknownTool { server: String, tool: String },
+    /// The server cannot be asked.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+}
+
 /// What a server has, or why that is not known.
 pub type Had = (String, Result<Tools, ClientError>);
 
@@ -70,9 +85,20 @@ impl ToolServers {
         join_all(asked).await
     }
 
-    fn find(&self, name: &str) -> Result<&Connected, String> {
+    fn find(&self, name: &str) -> Result<&Connected, ForeignToolError> {
         let found = self.servers.iter().find(|it| it.server.peer.name == name);
-        found.ok_or_else(|| format!("the server `{name}` is not used"))
+        found.ok_or_else(|| ForeignToolError::UnusedServer { server: name.to_owned() })
+    }
+
+    async fn definition(&self, server: &str, name: &str) -> Result<Definition, ForeignToolError> {
+        let found = self.find(server)?.tools(&self.http).await?;
+        match found.tools.into_iter().find(|it| it.name == name) {
+            Some(tool) => Ok(defined(server, tool)),
+            None => {
+                let (server, tool) = (server.to_owned(), name.to_owned());
+                Err(ForeignToolError::UnknownTool { server, tool })
+            }
+        }
     }
 }
 
@@ -103,16 +129,13 @@ impl Foreign for ToolServers {
     }
 
     async fn tool(&self, server: &str, name: &str) -> Result<Definition, String> {
-        let found = self.find(server)?.tools(&self.http).await.map_err(|error| words(&error))?;
-        let tool = found.tools.into_iter().find(|it| it.name == name);
-        let tool = tool.ok_or_else(|| format!("the server `{server}` has no tool `{name}`"))?;
-        Ok(defined(server, tool))
+        self.definition(server, name).await.map_err(|error| words(&error))
     }
 
     async fn call(&self, call: ForeignCall<'_>, stop: &Stop, mut live: Live) -> Answer {
         let server = match self.find(call.server) {
             Ok(server) => server,
-            Err(why) => return Answer::error(why),
+            Err(error) => return Answer::error(error.to_string()),
         };
         // Whether a call that got no answer was carried out is not known, so it is not made again.
         let connection = tokio::select! {
@@ -207,7 +230,7 @@ fn defined(server: &str, Tool { name, description, schema }: Tool) -> Definition
 }
 
 /// An error with its causes, in words for a person.
-pub fn words(error: &ClientError) -> String {
+pub fn words(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -101,7 +101,7 @@ fn tell(context: &Context, had: &BTreeMap<String, Had>) {
         match tools {
             Ok(tools) => {
                 let left_out = tools.left_out.iter();
-                left_out.for_each(|it| context.output.note(style::WARN, "note: ", it));
+                left_out.for_each(|it| context.output.note(style::WARN, "note: ", &it.to_string()));
             }
             Err(why) => context.output.note(style::WARN, "note: ", why),
         }
@@ -122,7 +122,7 @@ fn described(server: &McpServer, had: Option<&Had>) -> Value {
                 |it| json!({ "name": it.name, "description": it.description, "schema": it.schema }),
             );
             value["tools"] = tools.collect();
-            value["left_out"] = json!(left_out);
+            value["left_out"] = left_out.iter().map(ToString::to_string).collect();
         }
         Some(Err(why)) => value["error"] = json!(why),
     }

@@ -65,6 +65,9 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
     ),
     ("config", "ConfigEditError", "Config", "carries a `ConfigError`, which is shown"),
     ("config", "McpServerNameError", "*", "part of an error of a setting, which is shown"),
+    ("mcp", "McpAnswerFault", "*", "part of a `ClientError`, which is shown"),
+    ("mcp", "McpSkillFault", "*", "part of a finding about a skill of a server, which is shown"),
+    ("mcp", "McpToolFault", "*", "a note of `metier mcp servers` and of sessions"),
     ("mcp", "Fault", "*", "becomes a `ClientError` before anybody sees it"),
     (
         "model",
@@ -82,6 +85,8 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
     ),
     ("serve", "OriginError", "*", "in an answer of `metier mcp --http`"),
     ("serve", "AddressError", "*", "in an answer of `metier mcp`, for the program that asked"),
+    ("serve", "ForeignToolError", "*", "in a result for a model"),
+    ("serve", "ServedSkillError", "*", "in an answer of `metier mcp`, for the program that asked"),
     ("serve", "CallError", "*", "in an answer of `metier mcp`, for the program that asked"),
     ("serve", "HostError", "*", "in an answer of `metier mcp --http`"),
     ("serve", "MessageTooLarge", "*", "in an answer of `metier mcp`, for the program that asked"),

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use metier_mcp::ClientError;
+use metier_mcp::{ClientError, McpAnswerFault};
 use metier_sandbox::SpawnError;
 use metier_serve::mcp::http::TokenError;
 
@@ -31,7 +31,7 @@ pub(super) fn add_to(sheet: &mut Sheet) {
         E::Unprotected { server: server() },
         E::Refused { server: server(), code: -32602, message: "unknown tool".into() },
         E::NotOffered { server: server(), what: "resources" },
-        E::Strange { server: server(), what: "an answer without `contents`".into() },
+        E::Strange { server: server(), fault: McpAnswerFault::NoFile },
         E::TooLarge { server: server(), what: "skill://pdf/SKILL.md".into(), limit: 1_048_576 },
         E::Stopped { server: server() },
     ];

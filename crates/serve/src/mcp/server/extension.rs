@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use metier_agent::visit::Visit;
+use metier_agent::visit::{Visit, VisitError};
 use metier_mcp::skills::{GET, LIST, READ_DIRECTORY, Resource, Resources, Skill};
-use metier_skill::header::front_matter;
+use metier_skill::header::{FrontMatterError, front_matter};
 use metier_skill::library::{Entry, Snapshot};
 use metier_skill::name::faults;
 use metier_skill::remote::{MAX_BYTES, MAX_FILES};
@@ -16,6 +16,7 @@ use rmcp::model::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use thiserror::Error;
 
 use super::address::{self, Address, SKILL_FILE};
 use super::page::Place;
@@ -108,7 +109,7 @@ async fn list(visit: &Arc<Visit>, params: ListParams) -> Result<Value, ErrorData
         let name = entry.name.to_string();
         match skill_of(visit, &skills, entry).await {
             Ok(skill) => listed.push(skill),
-            Err(why) => left_out.push(LeftOut { name: name.clone(), why }),
+            Err(error) => left_out.push(LeftOut { name: name.clone(), why: error.to_string() }),
         }
         last = Some(name);
     }
@@ -136,7 +137,8 @@ async fn get(visit: &Arc<Visit>, uri: &str) -> Result<Value, ErrorData> {
     }
     let entry = skills.find(&name).filter(|entry| entry.is_model_visible());
     let entry = entry.ok_or_else(|| unknown("there is none of this name that may be used"))?;
-    let skill = skill_of(visit, &skills, entry).await.map_err(|why| unknown(&why))?;
+    let skill = skill_of(visit, &skills, entry).await;
+    let skill = skill.map_err(|error| unknown(&error.to_string()))?;
     Ok(Value::Object(cacheable(complete(json!({ "skill": skill })))))
 }
 
@@ -151,7 +153,7 @@ async fn read_directory(visit: &Arc<Visit>, params: UriParams) -> Result<Value, 
     };
     let entry = skills.find(&name).filter(|entry| entry.is_model_visible());
     let entry = entry.ok_or_else(|| wrong("there is no such skill"))?;
-    let files = resources::files(visit, entry).await.map_err(|error: String| wrong(&error))?;
+    let files = resources::files(visit, entry).await.map_err(|error| wrong(&error.to_string()))?;
     let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
     let folder = address::of_skill(&name, &skills);
     let mut children: Vec<Listed> = Vec::new();
@@ -183,26 +185,58 @@ async fn read_directory(visit: &Arc<Visit>, params: UriParams) -> Result<Value, 
     Ok(Value::Object(cacheable(result)))
 }
 
-/// A skill with its header and every file; else why it cannot be served so.
-async fn skill_of(visit: &Arc<Visit>, skills: &Snapshot, entry: &Entry) -> Result<Skill, String> {
-    let read = visit.files_and_header(entry.name.as_str()).await;
-    let (files, header) = read.map_err(|error| error.to_string())?;
+/// The reason why a skill cannot be served as a whole.
+#[derive(Debug, Error)]
+enum ServedSkillError {
+    /// Its files cannot be read.
+    #[error(transparent)]
+    Files(#[from] VisitError),
+    /// It has more files than the extension allows.
+    #[error("it has {count} files, and the extension allows {MAX_FILES}")]
+    TooManyFiles { count: usize },
+    /// Its files have more bytes than the extension allows.
+    #[error("it has {bytes} bytes, and the extension allows {MAX_BYTES}")]
+    TooManyBytes { bytes: u64 },
+    /// Its `SKILL.md` is not text.
+    #[error("its SKILL.md is not UTF-8")]
+    NotUtf8,
+    /// Its header cannot be read.
+    #[error(transparent)]
+    Frontmatter(#[from] FrontMatterError),
+    /// Its header does not name it.
+    #[error("its header has no name")]
+    NoName,
+    /// Its header does not describe it.
+    #[error("its header has no description")]
+    NoDescription,
+    /// The name in its header does not fit its address.
+    #[error("`{name}`, the name in its header, cannot be the end of its address")]
+    Name { name: String },
+}
+
+/// Returns a skill with its header and every file.
+async fn skill_of(
+    visit: &Arc<Visit>,
+    skills: &Snapshot,
+    entry: &Entry,
+) -> Result<Skill, ServedSkillError> {
+    let (files, header) = visit.files_and_header(entry.name.as_str()).await?;
     let bytes: u64 = files.iter().map(|file| file.size).sum();
     if files.len() > MAX_FILES {
-        return Err(format!("it has {} files, and the extension allows {MAX_FILES}", files.len()));
+        return Err(ServedSkillError::TooManyFiles { count: files.len() });
     }
     if bytes > MAX_BYTES {
-        return Err(format!("it has {bytes} bytes, and the extension allows {MAX_BYTES}"));
+        return Err(ServedSkillError::TooManyBytes { bytes });
     }
-    let header = String::from_utf8(header).map_err(|_| "its SKILL.md is not UTF-8".to_owned())?;
-    let frontmatter = front_matter(&header).map_err(|error| error.to_string())?;
+    let header = String::from_utf8(header).map_err(|_| ServedSkillError::NotUtf8)?;
+    let frontmatter = front_matter(&header)?;
     let text =
         |name: &str| frontmatter.get(name).and_then(Value::as_str).filter(|it| !it.is_empty());
-    let own = text("name").ok_or("its header has no name")?;
-    text("description").ok_or("its header has no description")?;
+    let own = text("name").ok_or(ServedSkillError::NoName)?;
+    text("description").ok_or(ServedSkillError::NoDescription)?;
     let folder = address::of_skill(entry.name.as_str(), skills);
     if !address::ends_with(&folder, own) || !faults(own).is_empty() {
-        return Err(format!("`{own}`, the name in its header, cannot be the end of its address"));
+        return Err(ServedSkillError::Name { name: own.to_owned() });
     }
     let resources = files.iter().map(|file| Resource {
         uri: address::inside(&folder, &file.path),

@@ -168,14 +168,13 @@ pub(super) fn unknown(uri: &str, why: &str) -> ErrorData {
     )
 }
 
-/// The files of a skill, sorted by path.
+/// Returns the files of a skill, sorted by path.
 ///
 /// # Errors
 ///
-/// Here and below: why they cannot be read, in words.
-pub(super) async fn files(visit: &Visit, entry: &Entry) -> Result<Vec<SkillFile>, String> {
-    let files = visit.files(entry.name.as_str()).await;
-    files.map_err(|error| error.to_string())
+/// When they cannot be read.
+pub(super) async fn files(visit: &Visit, entry: &Entry) -> Result<Vec<SkillFile>, VisitError> {
+    visit.files(entry.name.as_str()).await
 }
 
 /// A file of a skill whose folder has an address.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use metier_agent::foreign::{AllowedTools, ToolPolicy, is_like};
 use metier_config::{McpServerConfig, SecretMap, SettingOrigin, check_mcp_server_name};
-use metier_mcp::{Peer, Way};
+use metier_mcp::{McpServerAddress, McpTransport};
 use metier_net::{Client, ClientOptions};
 use metier_serve::mcp::foreign::{ToolServer, ToolServers};
 use metier_skill::files::Digest;
@@ -47,7 +47,7 @@ pub(crate) struct McpServers {
 #[derive(Clone, Debug)]
 pub(crate) struct McpServer {
     /// What it is called, and the way to it.
-    pub peer: Peer,
+    pub peer: McpServerAddress,
     /// Whether the agent may use its tools.
     pub has_tools: bool,
     /// Whether its skills are used.
@@ -92,13 +92,13 @@ impl Context {
         let mut found = McpServers::default();
         for (name, settings) in self.own_servers() {
             let (name, has_skills) = (name.to_owned(), *settings.skills);
-            let way = self.mcp_way(&name, settings);
-            match way.and_then(|way| Ok((way, mcp_timeout(settings)?))) {
-                Ok((way, timeout)) => found.servers.push(McpServer {
+            let transport = self.mcp_transport(&name, settings);
+            match transport.and_then(|it| Ok((it, mcp_timeout(settings)?))) {
+                Ok((transport, timeout)) => found.servers.push(McpServer {
                     has_tools: *settings.tools,
                     has_skills,
                     timeout,
-                    peer: Peer { name, way },
+                    peer: McpServerAddress { name, transport },
                 }),
                 Err(why) => found.faults.push(McpFault { name, why, has_skills }),
             }
@@ -137,7 +137,11 @@ impl Context {
         servers.filter(move |(_, it)| is_own(it)).map(|(name, it)| (name.as_str(), it))
     }
 
-    fn mcp_way(&self, name: &str, settings: &McpServerConfig) -> Result<Way, String> {
+    fn mcp_transport(
+        &self,
+        name: &str,
+        settings: &McpServerConfig,
+    ) -> Result<McpTransport, String> {
         let has_command = settings.command.first().is_some_and(|it| !it.is_empty());
         // A setting for the other kind would do nothing, and somebody thinks that it holds.
         let refuse = |fields: &[(&str, bool)], what: &str| {
@@ -177,7 +181,7 @@ impl Context {
         name: &str,
         settings: &McpServerConfig,
         mut arguments: Vec<String>,
-    ) -> Result<Way, String> {
+    ) -> Result<McpTransport, String> {
         let program = self.environment.expand(&arguments[0], &PathBuf::new());
         if arguments[0].contains('/') && !program.is_absolute() {
             return Err(format!(
@@ -197,7 +201,7 @@ impl Context {
         } else {
             home()
         };
-        Ok(Way::Command { arguments, variables, directory })
+        Ok(McpTransport::Command { arguments, variables, directory })
     }
 
     /// The servers through which a server's program is started. One that is a metier with these settings would start
@@ -222,7 +226,7 @@ impl Context {
         variables
     }
 
-    fn mcp_address(&self, settings: &McpServerConfig, url: &str) -> Result<Way, String> {
+    fn mcp_address(&self, settings: &McpServerConfig, url: &str) -> Result<McpTransport, String> {
         if !url.starts_with("https://") && !url.starts_with("http://") {
             return Err(format!("`{url}` is no address; write it as `https://host/mcp`"));
         }
@@ -237,7 +241,7 @@ impl Context {
             let token = token.ok_or_else(|| unset("token_env", variable))?;
             headers.push((AUTHORIZATION.to_owned(), format!("Bearer {token}")));
         }
-        Ok(Way::Http { url: url.to_owned(), headers })
+        Ok(McpTransport::Http { url: url.to_owned(), headers })
     }
 
     /// Secrets below a setting, with variables in place of their names.
@@ -296,7 +300,7 @@ impl Context {
         }
         let used = servers.into_iter().filter(|server| server.has_tools).map(|server| ToolServer {
             denied: self.denied_tools(&server.peer.name),
-            peer: server.peer,
+            address: server.peer,
             timeout: server.timeout,
         });
         let used: Vec<ToolServer> = used.collect();

@@ -1,6 +1,6 @@
-//! The Model Context Protocol: its client, and what clients and servers of the project share.
+//! The Model Context Protocol: its client, and the types that clients and servers of the project share.
 //!
-//! A [`Connection`] gives the tools, skills and files of one other server. [`skills`] has the messages of the
+//! An [`McpConnection`] gives the tools, skills and files of one other server. [`skills`] has the messages of the
 //! extension for skills and [`line`] the lines in which messages go over pipes; the server in `metier-serve` uses
 //! both. Offering tools of other servers to the agent, and settings that name servers, are left to the callers.
 
@@ -9,6 +9,7 @@ pub mod line;
 pub mod skills;
 
 pub use client::{
-    ClientError, ClientMeans, Connection, McpAnswerFault, McpSkillFault, McpToolFault, Patience,
-    Peer, Progress, Reply, ServerInfo, SkillProblem, Skills, Tool, Tools, Way,
+    McpAnswerFault, McpCallProgress, McpClientError, McpClientOptions, McpConnection,
+    McpServerAddress, McpServerInfo, McpSkillFault, McpSkillList, McpSkillProblem, McpTimeouts,
+    McpTool, McpToolFault, McpToolList, McpToolResult, McpTransport,
 };

@@ -1,4 +1,6 @@
-//! Lines of messages, as both sides read and write them.
+//! Messages as lines of JSON: the reader and the writer of lines, and a first look at a message.
+//!
+//! Clients and servers use the same lines; what a message means is left to them.
 
 use std::io;
 
@@ -11,12 +13,12 @@ use tokio::sync::Mutex;
 /// Room that a buffer keeps between lines.
 const USUAL_LINE: usize = 64 << 10;
 
-/// Reads lines within a bound.
+/// A reader of lines of bounded length.
 #[derive(Debug)]
-pub struct LineReader<R> {
+pub struct MessageLineReader<R> {
     reader: BufReader<R>,
     limit: usize,
-    /// What there is of a line.
+    /// The beginning of the current line.
     line: Vec<u8>,
     /// Whether the line was given away, so that another begins.
     is_given: bool,
@@ -24,30 +26,30 @@ pub struct LineReader<R> {
     is_skipped: bool,
 }
 
-/// What was read.
+/// The outcome of reading a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Line {
-    /// A line, which [`LineReader::text`] has.
+pub enum MessageLine {
+    /// A whole line; [`MessageLineReader::text`] returns it.
     Whole,
-    /// More than a line may have. What is left of it is passed over when the next one is read.
+    /// A line that exceeds the limit. The next read skips the rest of it.
     TooLong,
-    /// Nothing more will come.
+    /// The end of the input.
     End,
 }
 
-impl<R: AsyncRead + Unpin> LineReader<R> {
+impl<R: AsyncRead + Unpin> MessageLineReader<R> {
     /// Returns a reader of lines of at most `limit` bytes.
     pub fn new(reader: R, limit: usize) -> Self {
         let reader = BufReader::with_capacity(USUAL_LINE, reader);
         Self { reader, limit, line: Vec::new(), is_given: false, is_skipped: false }
     }
 
-    /// Reads a line; the last one need not be ended. What was read stays when this is dropped.
+    /// Reads a line; the last one need not be ended. Dropping the future loses nothing that was read.
     ///
     /// # Errors
     ///
     /// When the input cannot be read.
-    pub async fn next(&mut self) -> io::Result<Line> {
+    pub async fn next(&mut self) -> io::Result<MessageLine> {
         if std::mem::take(&mut self.is_given) {
             self.line.clear();
             self.line.shrink_to(USUAL_LINE);
@@ -56,7 +58,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             let read = self.reader.fill_buf().await?;
             if read.is_empty() {
                 self.is_given = !self.line.is_empty();
-                return Ok(if self.is_given { Line::Whole } else { Line::End });
+                return Ok(if self.is_given { MessageLine::Whole } else { MessageLine::End });
             }
             let end = read.iter().position(|&byte| byte == b'\n');
             let part = &read[..end.unwrap_or(read.len())];
@@ -70,27 +72,27 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             self.reader.consume(used);
             if is_too_long {
                 self.line = Vec::new();
-                return Ok(Line::TooLong);
+                return Ok(MessageLine::TooLong);
             }
             if end.is_some() && !was_skipped {
                 self.is_given = true;
-                return Ok(Line::Whole);
+                return Ok(MessageLine::Whole);
             }
         }
     }
 
-    /// The line that was read, without its end.
+    /// Returns the line that was read, without its end.
     pub fn text(&self) -> &[u8] {
         &self.line
     }
 }
 
-/// Writes a message as a line, if the way is open.
+/// Writes a message as a line.
 ///
 /// # Errors
 ///
-/// When it is not, or the output cannot be written.
-pub async fn write_line<W: AsyncWrite + Unpin>(
+/// When the output is closed or cannot be written.
+pub async fn write_message_line<W: AsyncWrite + Unpin>(
     writer: &Mutex<Option<W>>,
     message: &impl Serialize,
 ) -> io::Result<()> {
@@ -102,10 +104,10 @@ pub async fn write_line<W: AsyncWrite + Unpin>(
     writer.flush().await
 }
 
-/// What is seen of a message that may be none.
+/// The method and the id of a text that may be a message.
 #[derive(Debug, Deserialize)]
-pub struct Glimpse {
-    /// What it asks for, if it does.
+pub struct MessageEnvelope {
+    /// The method, if it is a request or a notification.
     pub method: Option<String>,
     #[serde(default)]
     id: Option<Id>,
@@ -119,9 +121,9 @@ enum Id {
     Other(IgnoredAny),
 }
 
-impl Glimpse {
-    /// The id under which an answer is waited for.
-    pub fn waits_as(&self) -> Option<RequestId> {
+impl MessageEnvelope {
+    /// Returns the id of a request, under which the sender expects an answer.
+    pub fn request_id(&self) -> Option<RequestId> {
         match &self.id {
             Some(Id::Usable(id)) if self.method.is_some() => Some(id.clone()),
             Some(_) | None => None,
@@ -135,13 +137,15 @@ mod tests {
 
     /// What is read of a text, in lines of at most four bytes.
     async fn lines(text: &str) -> Vec<String> {
-        let mut reader = LineReader::new(text.as_bytes(), 4);
+        let mut reader = MessageLineReader::new(text.as_bytes(), 4);
         let mut lines = Vec::new();
         loop {
             match reader.next().await.unwrap() {
-                Line::Whole => lines.push(String::from_utf8_lossy(reader.text()).into_owned()),
-                Line::TooLong => lines.push("too long".to_owned()),
-                Line::End => return lines,
+                MessageLine::Whole => {
+                    lines.push(String::from_utf8_lossy(reader.text()).into_owned())
+                }
+                MessageLine::TooLong => lines.push("too long".to_owned()),
+                MessageLine::End => return lines,
             }
         }
     }

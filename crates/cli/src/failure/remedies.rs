@@ -9,7 +9,7 @@ use std::iter;
 use metier_agent::library::EntryTreeError;
 use metier_agent::{AgentError, LibraryError};
 use metier_config::{ConfigEditError, ConfigError};
-use metier_mcp::ClientError;
+use metier_mcp::McpClientError;
 use metier_model::ModelError;
 use metier_net::NetError;
 use metier_sandbox::SpawnError;
@@ -426,26 +426,26 @@ impl From<NetError> for Failure {
     }
 }
 
-impl From<&ClientError> for Failure {
-    fn from(error: &ClientError) -> Self {
+impl From<&McpClientError> for Failure {
+    fn from(error: &McpClientError) -> Self {
         let failure = match error {
             // What lies between is the machinery of a library.
-            ClientError::Network { source, .. } => Self::brief(source).within(error.to_string()),
-            ClientError::Start { server, source: source @ SpawnError::Program { .. } } => {
+            McpClientError::Network { source, .. } => Self::brief(source).within(error.to_string()),
+            McpClientError::Start { server, source: source @ SpawnError::Program { .. } } => {
                 Self::of(source).within(format!("the program of the server `{server}`"))
             }
-            ClientError::TooLarge { server, what, limit } => {
+            McpClientError::TooLarge { server, what, limit } => {
                 let limit = bytes(*limit);
                 Self::new(format!("the server `{server}` gave more than {limit}: `{what}`"))
             }
             error => Self::of(error),
         };
         let ours = match error {
-            ClientError::NotOffered { .. } => Some("`metier mcp servers` shows what it offers"),
-            ClientError::Strange { .. } | ClientError::TooLarge { .. } => {
+            McpClientError::NotOffered { .. } => Some("`metier mcp servers` shows what it offers"),
+            McpClientError::Strange { .. } | McpClientError::TooLarge { .. } => {
                 Some("whoever makes the server can change that")
             }
-            ClientError::Refused { .. } => Some("`metier mcp servers` shows what it offers"),
+            McpClientError::Refused { .. } => Some("`metier mcp servers` shows what it offers"),
             _ => None,
         };
         failure.with(error.hint().or(ours))

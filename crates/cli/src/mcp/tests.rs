@@ -42,16 +42,16 @@ fn servers(person: &str, project: &str) -> String {
     let servers = servers.into_iter().map(|it| {
         let (tools, skills) = (it.has_tools, it.has_skills);
         let seconds = it.timeout.as_secs();
-        let Peer { name, way } = it.peer;
-        match way {
-            Way::Command { arguments, variables, directory } => {
+        let McpServerAddress { name, transport } = it.peer;
+        match transport {
+            McpTransport::Command { arguments, variables, directory } => {
                 let variables = variables.iter().filter(|(name, _)| name != CHAIN);
                 let variables = variables.map(|(name, value)| format!("{name}={value}"));
                 let variables = variables.collect::<Vec<_>>().join(" ");
                 let directory = directory.display();
                 format!("{name}: {arguments:?} in {directory} with {variables}; tools {tools}, skills {skills}, {seconds} s")
             }
-            Way::Http { url, headers } => {
+            McpTransport::Http { url, headers } => {
                 format!("{name}: {url} {headers:?}; tools {tools}, skills {skills}, {seconds} s")
             }
         }

@@ -5,8 +5,8 @@
 use std::thread;
 use std::time::Duration;
 
-use metier_mcp::skills::Skill;
-use metier_mcp::{ClientError, ClientMeans, Connection, Patience, Peer};
+use metier_mcp::skills::McpSkill;
+use metier_mcp::{McpClientError, McpClientOptions, McpConnection, McpServerAddress, McpTimeouts};
 use metier_net::{Client, ClientOptions};
 use metier_skill::remote::{RemoteSkill, StoreError};
 
@@ -22,27 +22,27 @@ const ALL_FILES: Duration = Duration::from_secs(3 * 60);
 #[derive(Debug, Default)]
 pub(super) struct Listed {
     /// Skills whose entries can be read.
-    pub skills: Vec<Skill>,
+    pub skills: Vec<McpSkill>,
     /// Addresses of others, where they have one, and what is wrong.
     pub problems: Vec<(Option<String>, String)>,
 }
 
 /// A server that gives files of skills.
 ///
-/// [`Connection`] is one, and so is the double of the tests, which counts what it is asked.
+/// [`McpConnection`] is one, and so is the double of the tests, which counts what it is asked.
 pub(super) trait Shelf {
     /// The bytes of a file, if there are at most so many.
-    async fn bytes(&self, uri: &str, most: u64) -> Result<Vec<u8>, ClientError>;
+    async fn bytes(&self, uri: &str, most: u64) -> Result<Vec<u8>, McpClientError>;
 }
 
-impl Shelf for Connection {
-    async fn bytes(&self, uri: &str, most: u64) -> Result<Vec<u8>, ClientError> {
+impl Shelf for McpConnection {
+    async fn bytes(&self, uri: &str, most: u64) -> Result<Vec<u8>, McpClientError> {
         self.read(uri, most).await
     }
 }
 
 /// What each server lists, all asked at once.
-pub(super) fn lists(servers: &[SkillServer]) -> Vec<Result<Listed, ClientError>> {
+pub(super) fn lists(servers: &[SkillServer]) -> Vec<Result<Listed, McpClientError>> {
     thread::scope(|scope| {
         let asked: Vec<_> = servers
             .iter()
@@ -58,7 +58,7 @@ pub(super) fn lists(servers: &[SkillServer]) -> Vec<Result<Listed, ClientError>>
 }
 
 /// The files of a skill, in the order in which it has them, each as it was told.
-pub(super) fn files(peer: &Peer, skill: &RemoteSkill) -> Result<Vec<Vec<u8>>, Failure> {
+pub(super) fn files(peer: &McpServerAddress, skill: &RemoteSkill) -> Result<Vec<Vec<u8>>, Failure> {
     let fetch = || {
         block_on(async {
             let connection = open(peer).await.map_err(|error| Failure::from(&error))?;
@@ -100,7 +100,7 @@ pub(super) async fn in_time<T>(
     tokio::time::timeout(most, fetching).await.map_err(late)?
 }
 
-async fn list(peer: &Peer) -> Result<Listed, ClientError> {
+async fn list(peer: &McpServerAddress) -> Result<Listed, McpClientError> {
     let connection = open(peer).await?;
     let listed = connection.skills().await;
     connection.close().await;
@@ -110,13 +110,13 @@ async fn list(peer: &Peer) -> Result<Listed, ClientError> {
     Ok(Listed { skills: listed.skills, problems: problems.collect() })
 }
 
-async fn open(peer: &Peer) -> Result<Connection, ClientError> {
+async fn open(peer: &McpServerAddress) -> Result<McpConnection, McpClientError> {
     let http = Client::new(&ClientOptions::STANDARD)
-        .map_err(|source| ClientError::Network { server: peer.name.clone(), source })?;
-    Connection::open(peer, &ClientMeans { http, patience: Patience::STANDARD }).await
+        .map_err(|source| McpClientError::Network { server: peer.name.clone(), source })?;
+    McpConnection::open(peer, &McpClientOptions { http, timeouts: McpTimeouts::STANDARD }).await
 }
 
-fn not_asked(peer: &Peer, failure: &Failure) -> ClientError {
+fn not_asked(peer: &McpServerAddress, failure: &Failure) -> McpClientError {
     let (server, how) = (peer.name.clone(), format!("was not asked: {failure}"));
-    ClientError::Ended { server, how, said: String::new() }
+    McpClientError::Ended { server, how, said: String::new() }
 }

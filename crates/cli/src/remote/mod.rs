@@ -13,8 +13,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use metier_mcp::skills::{Resources, Skill};
-use metier_mcp::{ClientError, Peer};
+use metier_mcp::skills::{McpSkill, McpSkillResources};
+use metier_mcp::{McpClientError, McpServerAddress};
 use metier_skill::diagnostic::Code;
 use metier_skill::files::Digest;
 use metier_skill::library::{TrustState, TrustStore};
@@ -38,7 +38,7 @@ pub(crate) struct Servers(Arc<Mutex<Vec<SkillServer>>>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct SkillServer {
     name: SkillName,
-    peer: Peer,
+    peer: McpServerAddress,
 }
 
 /// What servers told, and who told nothing. Whether any of it is trusted is not known here.
@@ -61,7 +61,7 @@ impl Servers {
         *self.lock() = servers;
     }
 
-    fn find(&self, name: &SkillName) -> Option<Peer> {
+    fn find(&self, name: &SkillName) -> Option<McpServerAddress> {
         self.lock().iter().find(|server| server.name == *name).map(|it| it.peer.clone())
     }
 
@@ -176,7 +176,7 @@ impl Offers {
     }
 
     /// Notes that a server does not answer.
-    fn do_without(&mut self, server: &SkillName, error: &ClientError) {
+    fn do_without(&mut self, server: &SkillName, error: &McpClientError) {
         let failure = Failure::from(error);
         let message = failure.to_string();
         let problem = Problem::new(Code::ServerUnreachable, Path::new(server.as_str()), message);
@@ -204,11 +204,11 @@ pub(crate) fn of_server(name: &str, server: &str) -> String {
     format!("`{name}` of the server `{server}` cannot be used")
 }
 
-fn read(server: &SkillName, told: &Skill) -> Result<RemoteSkill, RemoteFault> {
-    let Skill { uri, frontmatter, resources, .. } = told;
+fn read(server: &SkillName, told: &McpSkill) -> Result<RemoteSkill, RemoteFault> {
+    let McpSkill { uri, frontmatter, resources, .. } = told;
     let files: Option<Vec<OfferedFile>> = match resources {
-        Resources::Dynamic(_) => None,
-        Resources::Files(files) => {
+        McpSkillResources::Dynamic(_) => None,
+        McpSkillResources::Files(files) => {
             let files = files.iter().map(|it| OfferedFile {
                 uri: it.uri.clone(),
                 digest: it.digest.clone(),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use metier_mcp::{Peer, Way};
+use metier_mcp::{McpServerAddress, McpTransport};
 use metier_skill::diagnostic::Code;
 use metier_skill::files::Digest;
 use metier_skill::name::SkillName;
@@ -55,8 +55,8 @@ impl Context {
     fn named_server(&self, text: &str) -> Result<SkillServer, Failure> {
         let text = text.trim();
         if is_address(text) {
-            let way = Way::Http { url: text.to_owned(), headers: Vec::new() };
-            return Ok(named(host(text), text, way));
+            let transport = McpTransport::Http { url: text.to_owned(), headers: Vec::new() };
+            return Ok(named(host(text), text, transport));
         }
         let mut arguments = command(text)?;
         let program = arguments[0].clone();
@@ -70,8 +70,8 @@ impl Context {
         }
         let stem = Path::new(&program).file_stem().unwrap_or_default().to_string_lossy();
         let variables = self.server_variables();
-        let way = Way::Command { arguments, variables, directory: folder.clone() };
-        Ok(named(&stem, &told, way))
+        let transport = McpTransport::Command { arguments, variables, directory: folder.clone() };
+        Ok(named(&stem, &told, transport))
     }
 }
 
@@ -109,9 +109,9 @@ fn host(url: &str) -> &str {
 
 /// A server that nobody named. What we call it depends on the way to it alone, and servers that are reached in two ways
 /// have two names: trust in what one offers says nothing about the other.
-fn named(stem: &str, told: &str, way: Way) -> SkillServer {
+fn named(stem: &str, told: &str, transport: McpTransport) -> SkillServer {
     let name = label(stem, told);
-    SkillServer { peer: Peer { name: name.to_string(), way }, name }
+    SkillServer { peer: McpServerAddress { name: name.to_string(), transport }, name }
 }
 
 fn label(stem: &str, told: &str) -> SkillName {

@@ -19,9 +19,9 @@ struct Double {
 }
 
 impl Shelf for Double {
-    async fn bytes(&self, uri: &str, most: u64) -> Result<Vec<u8>, ClientError> {
+    async fn bytes(&self, uri: &str, most: u64) -> Result<Vec<u8>, McpClientError> {
         self.asked.borrow_mut().push((uri.to_owned(), most));
-        let refused = || ClientError::Refused {
+        let refused = || McpClientError::Refused {
             server: "one".to_owned(),
             code: -32602,
             message: "there is no such file".to_owned(),
@@ -37,7 +37,7 @@ fn server() -> SkillName {
 }
 
 /// A skill as a server lists it.
-fn listed(uri: &str, files: &[(&str, &str)]) -> Skill {
+fn listed(uri: &str, files: &[(&str, &str)]) -> McpSkill {
     let file = |(uri, content): &(&str, &str)| {
         let digest = Digest::of_bytes(content.as_bytes());
         json!({ "uri": uri, "digest": format!("sha256:{digest}"), "size": content.len() })
@@ -50,7 +50,7 @@ fn listed(uri: &str, files: &[(&str, &str)]) -> Skill {
     serde_json::from_value(told).expect("an entry")
 }
 
-fn ship() -> Skill {
+fn ship() -> McpSkill {
     listed("skill://ship/SKILL.md", &[("skill://ship/SKILL.md", TEXT), ("skill://ship/a.sh", "ls")])
 }
 
@@ -93,7 +93,7 @@ fn the_first_lie_ends_the_fetching() {
 struct Silent;
 
 impl Shelf for Silent {
-    async fn bytes(&self, _: &str, _: u64) -> Result<Vec<u8>, ClientError> {
+    async fn bytes(&self, _: &str, _: u64) -> Result<Vec<u8>, McpClientError> {
         std::future::pending().await
     }
 }
@@ -140,7 +140,7 @@ fn a_server_that_cannot_be_asked_has_what_was_trusted_and_fetched() {
     let skill = read(&server(), &ship()).expect("a skill");
     store.put(&skill, &[TEXT.into(), "ls".into()]).expect("its files");
     let gone =
-        ClientError::Ended { server: "one".into(), how: "is gone".into(), said: String::new() };
+        McpClientError::Ended { server: "one".into(), how: "is gone".into(), said: String::new() };
     let (mut unreachable, mut wrong) = (Offers::default(), Offers::default());
     unreachable.do_without(&server(), &gone);
     wrong.do_not_ask("one", "it is described wrongly".to_owned());

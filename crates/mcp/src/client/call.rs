@@ -14,14 +14,16 @@ use tokio::time::{sleep, timeout};
 
 use super::handler;
 use super::text::{bounded, excerpt, size};
-use super::{ClientError, Connection, McpAnswerFault, Progress, Reply, messages};
+use super::{
+    McpAnswerFault, McpCallProgress, McpClientError, McpConnection, McpToolResult, messages,
+};
 
 /// How much of an answer is kept, in bytes.
 const MAX_REPLY: usize = 1 << 20;
 /// How long it may take to tell a server that nobody waits any more.
 const TO_TELL: Duration = Duration::from_secs(2);
 
-impl Connection {
+impl McpConnection {
     /// Calls a tool until `stopped` is ready. What goes wrong within the tool is a reply.
     ///
     /// # Errors
@@ -32,15 +34,15 @@ impl Connection {
         tool: &str,
         arguments: Map<String, Value>,
         stopped: impl Future<Output = ()> + Send,
-        progress: &mut (dyn FnMut(Progress) + Send),
-    ) -> Result<Reply, ClientError> {
+        progress: &mut (dyn FnMut(McpCallProgress) + Send),
+    ) -> Result<McpToolResult, McpClientError> {
         self.needs(self.server().has_tools, "tools")?;
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let peer = self.service.peer();
         let (sender, mut signs) = handler::progress();
         // The clock is ours: that of the crate tells the server first, which may not read what it is told.
-        let limit = self.patience.call;
+        let limit = self.timeouts.call;
         let mut late = std::pin::pin!(sleep(limit));
         let mut stopped = std::pin::pin!(stopped);
         let sending = async {
@@ -100,8 +102,8 @@ impl Connection {
         }
     }
 
-    fn stopped(&self) -> ClientError {
-        ClientError::Stopped { server: self.trouble.server.clone() }
+    fn stopped(&self) -> McpClientError {
+        McpClientError::Stopped { server: self.trouble.server.clone() }
     }
 }
 
@@ -144,7 +146,7 @@ fn notice(id: RequestId) -> CancelledNotificationParam {
 }
 
 /// Reads the answer of a tool.
-fn reply(answer: &Value) -> Result<Reply, McpAnswerFault> {
+fn reply(answer: &Value) -> Result<McpToolResult, McpAnswerFault> {
     let kind = answer.get("resultType").and_then(Value::as_str).unwrap_or("complete");
     match kind {
         "complete" => {}
@@ -162,7 +164,7 @@ fn reply(answer: &Value) -> Result<Reply, McpAnswerFault> {
         text = structured.to_string();
     }
     let is_error = answer.get("isError").and_then(Value::as_bool).unwrap_or_default();
-    Ok(Reply { text: bounded(&text, MAX_REPLY), is_error })
+    Ok(McpToolResult { text: bounded(&text, MAX_REPLY), is_error })
 }
 
 /// A part of an answer in words. What has none is named.

@@ -11,7 +11,7 @@ use super::McpAnswerFault;
 /// Why a server is of no use, or not now. What it said itself is bounded.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum ClientError {
+pub enum McpClientError {
     /// Its program cannot be started.
     #[error("the server `{server}` cannot be started")]
     Start {
@@ -124,7 +124,7 @@ pub enum ClientError {
     },
 }
 
-impl ClientError {
+impl McpClientError {
     /// What a person can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {

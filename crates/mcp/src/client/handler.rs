@@ -11,7 +11,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RoleClient};
 use tokio::sync::{Mutex, mpsc};
 
-use super::Progress;
+use super::McpCallProgress;
 use super::text::bounded;
 
 /// Signs of progress that wait to be looked at; what comes while so many wait is dropped.
@@ -29,10 +29,10 @@ pub(super) struct Handler {
 /// Calls that are under way, and who is told of their progress.
 ///
 /// Held while a call is sent, so that no sign of progress is faster than whoever waits for it.
-pub(super) type Calls = Arc<Mutex<HashMap<ProgressToken, mpsc::Sender<Progress>>>>;
+pub(super) type Calls = Arc<Mutex<HashMap<ProgressToken, mpsc::Sender<McpCallProgress>>>>;
 
 /// A way to be told of progress.
-pub(super) fn progress() -> (mpsc::Sender<Progress>, mpsc::Receiver<Progress>) {
+pub(super) fn progress() -> (mpsc::Sender<McpCallProgress>, mpsc::Receiver<McpCallProgress>) {
     mpsc::channel(MAX_WAITING)
 }
 
@@ -47,8 +47,11 @@ impl ClientHandler for Handler {
         };
         let message = params.message.map(|message| bounded(&message, MAX_MESSAGE));
         // Whoever does not look misses some.
-        let _full =
-            sender.try_send(Progress { done: params.progress, total: params.total, message });
+        let _full = sender.try_send(McpCallProgress {
+            done: params.progress,
+            total: params.total,
+            message,
+        });
     }
 
     fn get_info(&self) -> ClientConfig {

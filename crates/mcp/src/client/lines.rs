@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::messages;
 use super::program::Notes;
-use crate::line::{Line, LineReader, write_line};
+use crate::line::{MessageLine, MessageLineReader, write_message_line};
 
 /// How long a message may be, in bytes: a file of a skill may have 16 MiB, and is a third longer in letters.
 pub(super) const MAX_MESSAGE: usize = 32 << 20;
@@ -25,7 +25,7 @@ const TO_FINISH: Duration = Duration::from_secs(1);
 /// Talks to a program.
 #[derive(Debug)]
 pub(super) struct Lines {
-    output: LineReader<pipe::Receiver>,
+    output: MessageLineReader<pipe::Receiver>,
     nonsense: usize,
     input: Arc<Mutex<Option<pipe::Sender>>>,
     notes: Arc<Notes>,
@@ -34,7 +34,7 @@ pub(super) struct Lines {
 impl Lines {
     pub(super) fn new(output: pipe::Receiver, input: pipe::Sender, notes: Arc<Notes>) -> Self {
         Self {
-            output: LineReader::new(output, MAX_MESSAGE),
+            output: MessageLineReader::new(output, MAX_MESSAGE),
             nonsense: 0,
             input: Arc::new(Mutex::new(Some(input))),
             notes,
@@ -50,15 +50,15 @@ impl Transport<RoleClient> for Lines {
         message: ClientJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let input = Arc::clone(&self.input);
-        async move { write_line(&input, &message).await }
+        async move { write_message_line(&input, &message).await }
     }
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
             match self.output.next().await {
-                Ok(Line::Whole) => {}
-                Ok(Line::End) | Err(_) => return None,
-                Ok(Line::TooLong) => {
+                Ok(MessageLine::Whole) => {}
+                Ok(MessageLine::End) | Err(_) => return None,
+                Ok(MessageLine::TooLong) => {
                     self.notes.is_too_much("a message of more than 32 MiB");
                     return None;
                 }

@@ -15,10 +15,10 @@ use tokio::time::timeout;
 
 use super::text::excerpt;
 use super::{
-    ClientError, Connection, McpAnswerFault, McpSkillFault, McpToolFault, SkillProblem, Skills,
-    Tool, Tools,
+    McpAnswerFault, McpClientError, McpConnection, McpSkillFault, McpSkillList, McpSkillProblem,
+    McpTool, McpToolFault, McpToolList,
 };
-use crate::skills::{GET, LIST, Skill};
+use crate::skills::{GET_SKILL, LIST_SKILLS, McpSkill};
 
 /// Tools of one server; a model would not choose well among more.
 pub(super) const MAX_TOOLS: usize = 128;
@@ -37,13 +37,13 @@ const MAX_PAGES: usize = 1_000;
 /// Things that are left out and told one by one.
 const MAX_TOLD: usize = 100;
 
-impl Connection {
+impl McpConnection {
     /// Its tools.
     ///
     /// # Errors
     ///
     /// When it has none, or does not answer.
-    pub async fn tools(&self) -> Result<Tools, ClientError> {
+    pub async fn tools(&self) -> Result<McpToolList, McpClientError> {
         self.tools_but(|_name| false).await
     }
 
@@ -52,9 +52,12 @@ impl Connection {
     /// # Errors
     ///
     /// When it has none, or does not answer.
-    pub async fn tools_but(&self, is_hidden: impl Fn(&str) -> bool) -> Result<Tools, ClientError> {
+    pub async fn tools_but(
+        &self,
+        is_hidden: impl Fn(&str) -> bool,
+    ) -> Result<McpToolList, McpClientError> {
         self.needs(self.server().has_tools, "tools")?;
-        let mut tools = Tools::default();
+        let mut tools = McpToolList::default();
         let mut names = HashSet::new();
         let request = |cursor: Option<String>| {
             let params = PaginatedRequestParams::default().with_cursor(cursor);
@@ -70,7 +73,7 @@ impl Connection {
             }
             match tool(entry) {
                 Ok(tool) if names.insert(tool.name.clone()) => tools.tools.push(tool),
-                Ok(Tool { name, .. }) => {
+                Ok(McpTool { name, .. }) => {
                     tell(&mut tools.left_out, McpToolFault::Duplicate { name })
                 }
                 Err(fault) => tell(&mut tools.left_out, fault),
@@ -89,13 +92,13 @@ impl Connection {
     /// # Errors
     ///
     /// When it does not declare the extension, or does not answer.
-    pub async fn skills(&self) -> Result<Skills, ClientError> {
+    pub async fn skills(&self) -> Result<McpSkillList, McpClientError> {
         self.needs(self.server().has_skills, "skills")?;
-        let mut skills = Skills::default();
+        let mut skills = McpSkillList::default();
         let (mut count, mut bytes) = (0, 0);
         let request = |cursor: Option<String>| {
             let params = cursor.map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
-            ClientRequest::CustomRequest(CustomRequest::new(LIST, Some(params)))
+            ClientRequest::CustomRequest(CustomRequest::new(LIST_SKILLS, Some(params)))
         };
         let take = |entry: Value| {
             count += 1;
@@ -103,7 +106,7 @@ impl Connection {
             bytes += length;
             if count > MAX_SKILLS || bytes > MAX_SKILLS_BYTES {
                 let fault = McpSkillFault::TooMany;
-                skills.problems.push(SkillProblem { uri: None, fault });
+                skills.problems.push(McpSkillProblem { uri: None, fault });
                 return ControlFlow::Break(());
             }
             match skill(entry, length) {
@@ -114,7 +117,7 @@ impl Connection {
         };
         let is_whole = self.pages("skills", request, take).await?;
         if !is_whole {
-            skills.problems.push(SkillProblem { uri: None, fault: McpSkillFault::Endless });
+            skills.problems.push(McpSkillProblem { uri: None, fault: McpSkillFault::Endless });
         }
         Ok(skills)
     }
@@ -124,9 +127,9 @@ impl Connection {
     /// # Errors
     ///
     /// When it does not declare the extension, or has no such skill.
-    pub async fn skill(&self, uri: &str) -> Result<Skill, ClientError> {
+    pub async fn skill(&self, uri: &str) -> Result<McpSkill, McpClientError> {
         self.needs(self.server().has_skills, "skills")?;
-        let request = CustomRequest::new(GET, Some(json!({ "uri": uri })));
+        let request = CustomRequest::new(GET_SKILL, Some(json!({ "uri": uri })));
         let mut answer = self.ask(ClientRequest::CustomRequest(request)).await?;
         let entry = answer.get_mut("skill").map(Value::take);
         let entry = entry.ok_or_else(|| self.strange(McpAnswerFault::NoSkill))?;
@@ -140,7 +143,7 @@ impl Connection {
     /// # Errors
     ///
     /// When there is no such file, or it is larger.
-    pub async fn read(&self, uri: &str, max_bytes: u64) -> Result<Vec<u8>, ClientError> {
+    pub async fn read(&self, uri: &str, max_bytes: u64) -> Result<Vec<u8>, McpClientError> {
         self.needs(self.server().has_resources, "files")?;
         let params = ReadResourceRequestParams::new(uri);
         let request = ReadResourceRequest::new(params);
@@ -163,7 +166,7 @@ impl Connection {
         };
         if bytes.len() as u64 > max_bytes {
             let server = self.trouble.server.clone();
-            return Err(ClientError::TooLarge { server, what: excerpt(uri), limit: max_bytes });
+            return Err(McpClientError::TooLarge { server, what: excerpt(uri), limit: max_bytes });
         }
         Ok(bytes)
     }
@@ -174,8 +177,8 @@ impl Connection {
         field: &'static str,
         request: impl Fn(Option<String>) -> ClientRequest,
         mut take: impl FnMut(Value) -> ControlFlow<()>,
-    ) -> Result<bool, ClientError> {
-        let limit = self.patience.answer * 4;
+    ) -> Result<bool, McpClientError> {
+        let limit = self.timeouts.answer * 4;
         let going = async {
             let mut cursor = None;
             for _page in 0..MAX_PAGES {
@@ -214,7 +217,7 @@ struct Content {
 }
 
 /// Reads what is said of a tool.
-fn tool(mut entry: Value) -> Result<Tool, McpToolFault> {
+fn tool(mut entry: Value) -> Result<McpTool, McpToolFault> {
     let name = entry.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
     if name.is_empty() || name.len() > MAX_TOOL_NAME {
         return Err(McpToolFault::Name { name: excerpt(&name) });
@@ -227,20 +230,20 @@ fn tool(mut entry: Value) -> Result<Tool, McpToolFault> {
         return Err(McpToolFault::NoSchema { name });
     }
     let description = entry.get("description").and_then(Value::as_str).unwrap_or_default();
-    Ok(Tool { name, description: description.to_owned(), schema })
+    Ok(McpTool { name, description: description.to_owned(), schema })
 }
 
 /// Reads the entry of a skill, which is as long as that.
-fn skill(entry: Value, length: usize) -> Result<Skill, SkillProblem> {
+fn skill(entry: Value, length: usize) -> Result<McpSkill, McpSkillProblem> {
     let uri = entry.get("uri").and_then(Value::as_str).map(excerpt);
     if length > MAX_SKILL {
-        return Err(SkillProblem { uri, fault: McpSkillFault::TooLarge });
+        return Err(McpSkillProblem { uri, fault: McpSkillFault::TooLarge });
     }
     let read = Map::<String, Value>::deserialize(&entry)
-        .and_then(|_fields| serde_json::from_value::<Skill>(entry));
+        .and_then(|_fields| serde_json::from_value::<McpSkill>(entry));
     read.map_err(|error| {
         let fault = McpSkillFault::Unreadable { reason: excerpt(&error.to_string()) };
-        SkillProblem { uri, fault }
+        McpSkillProblem { uri, fault }
     })
 }
 

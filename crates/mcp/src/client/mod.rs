@@ -3,9 +3,10 @@
 //! A server is a program that is started, or an address. What it says is what a stranger says: every list, text
 //! and wait has a bound.
 //!
-//! [`Connection`] is opened and asked (`connection`, `lists`, `call`); `program` and `lines` carry its messages
+//! [`McpConnection`] is opened and asked (`connection`, `lists`, `call`); `program` and `lines` carry its messages
 //! over pipes, `web` and `events` over HTTP.
 
+mod address;
 mod call;
 mod connection;
 mod error;
@@ -15,17 +16,20 @@ mod handler;
 mod lines;
 mod lists;
 mod messages;
-mod peer;
+mod options;
 mod program;
+mod results;
 mod streams;
 mod text;
 mod trouble;
 mod web;
 
-pub use connection::Connection;
-pub use error::ClientError;
+pub use address::{McpServerAddress, McpTransport};
+pub use connection::McpConnection;
+pub use error::McpClientError;
 pub use faults::{McpAnswerFault, McpSkillFault, McpToolFault};
-pub use peer::{
-    ClientMeans, Patience, Peer, Progress, Reply, ServerInfo, SkillProblem, Skills, Tool, Tools,
-    Way,
+pub use options::{McpClientOptions, McpTimeouts};
+pub use results::{
+    McpCallProgress, McpServerInfo, McpSkillList, McpSkillProblem, McpTool, McpToolList,
+    McpToolResult,
 };

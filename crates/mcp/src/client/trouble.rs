@@ -7,7 +7,7 @@ use rmcp::service::ClientInitializeError;
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
-use super::ClientError;
+use super::McpClientError;
 use super::program::Running;
 use super::text::{bounded, excerpt};
 use super::web::Fault;
@@ -40,7 +40,7 @@ impl Trouble {
     }
 
     /// Why there is no connection.
-    pub(super) async fn opening(&self, error: ClientInitializeError) -> ClientError {
+    pub(super) async fn opening(&self, error: ClientInitializeError) -> McpClientError {
         match error {
             ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
                 Box::pin(self.opening(*fallback)).await
@@ -66,7 +66,7 @@ impl Trouble {
     }
 
     /// Why there is no answer.
-    pub(super) async fn asking(&self, error: ServiceError) -> ClientError {
+    pub(super) async fn asking(&self, error: ServiceError) -> McpClientError {
         match error {
             ServiceError::McpError(reason) => self.refused(reason.code.0, &reason.message),
             ServiceError::TransportSend(error) => self.sending(error).await,
@@ -74,28 +74,30 @@ impl Trouble {
             ServiceError::UnexpectedResponse => {
                 self.language("it answers what nobody asked".to_owned())
             }
-            ServiceError::Cancelled { .. } => ClientError::Stopped { server: self.server.clone() },
+            ServiceError::Cancelled { .. } => {
+                McpClientError::Stopped { server: self.server.clone() }
+            }
             _ => self.ended().await,
         }
     }
 
     /// It was waited for so long.
-    pub(super) fn silent(&self, limit: Duration) -> ClientError {
-        ClientError::Silent { server: self.server.clone(), limit, said: self.said() }
+    pub(super) fn silent(&self, limit: Duration) -> McpClientError {
+        McpClientError::Silent { server: self.server.clone(), limit, said: self.said() }
     }
 
-    async fn sending(&self, error: DynamicTransportError) -> ClientError {
+    async fn sending(&self, error: DynamicTransportError) -> McpClientError {
         let server = self.server.clone();
         match error.error.downcast::<StreamableHttpError<Fault>>() {
             Ok(error) => match *error {
                 StreamableHttpError::Client(Fault::Network(source)) => {
-                    ClientError::Network { server, source }
+                    McpClientError::Network { server, source }
                 }
                 StreamableHttpError::Client(Fault::Status(status @ (401 | 403))) => {
-                    ClientError::Unauthorized { server, status }
+                    McpClientError::Unauthorized { server, status }
                 }
                 StreamableHttpError::Client(Fault::Status(status)) => {
-                    ClientError::Status { server, status }
+                    McpClientError::Status { server, status }
                 }
                 StreamableHttpError::UnexpectedServerResponse(what) => {
                     self.language(format!("it answers with {}", excerpt(&what)))
@@ -107,20 +109,20 @@ impl Trouble {
         }
     }
 
-    async fn ended(&self) -> ClientError {
+    async fn ended(&self) -> McpClientError {
         let how = match &self.program {
             Some(program) => program.how().await,
             None => "ended the connection".to_owned(),
         };
-        ClientError::Ended { server: self.server.clone(), how, said: self.said() }
+        McpClientError::Ended { server: self.server.clone(), how, said: self.said() }
     }
 
-    fn refused(&self, code: i32, message: &str) -> ClientError {
+    fn refused(&self, code: i32, message: &str) -> McpClientError {
         let message = bounded(message, MAX_REASON);
-        ClientError::Refused { server: self.server.clone(), code, message }
+        McpClientError::Refused { server: self.server.clone(), code, message }
     }
 
-    fn language(&self, what: String) -> ClientError {
-        ClientError::Language { server: self.server.clone(), what }
+    fn language(&self, what: String) -> McpClientError {
+        McpClientError::Language { server: self.server.clone(), what }
     }
 }

@@ -1,11 +1,14 @@
-//! Servers for tests, and a client with little patience.
+//! Servers for tests, and a client with short timeouts.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use libtest_mimic::Failed;
-use metier_mcp::{ClientError, ClientMeans, Connection, Patience, Peer, Progress, Reply, Way};
+use metier_mcp::{
+    McpCallProgress, McpClientError, McpClientOptions, McpConnection, McpServerAddress,
+    McpTimeouts, McpToolResult, McpTransport,
+};
 use metier_net::{Client, ClientOptions};
 use serde_json::{Map, Value, json};
 
@@ -24,43 +27,43 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     runtime.block_on(future)
 }
 
-/// Little patience; enough for a machine that does much else.
-pub(crate) fn means() -> ClientMeans {
-    let patience = Patience {
+/// Short timeouts, long enough for a busy machine.
+pub(crate) fn options() -> McpClientOptions {
+    let timeouts = McpTimeouts {
         open: Duration::from_secs(20),
         answer: Duration::from_secs(10),
         call: Duration::from_secs(20),
     };
-    ClientMeans { http: Client::new(&ClientOptions::STANDARD).expect("a client"), patience }
+    McpClientOptions { http: Client::new(&ClientOptions::STANDARD).expect("a client"), timeouts }
 }
 
-/// Less patience, for servers that do not answer.
-pub(crate) fn hurried() -> ClientMeans {
-    let patience = Patience {
+/// Shorter timeouts, for servers that do not answer.
+pub(crate) fn hurried() -> McpClientOptions {
+    let timeouts = McpTimeouts {
         open: Duration::from_secs(4),
         answer: Duration::from_secs(1),
         call: Duration::from_secs(1),
     };
-    ClientMeans { patience, ..means() }
+    McpClientOptions { timeouts, ..options() }
 }
 
 /// A program as a server.
-pub(crate) fn program<const N: usize>(arguments: [&str; N]) -> Peer {
-    let way = Way::Command {
+pub(crate) fn program<const N: usize>(arguments: [&str; N]) -> McpServerAddress {
+    let transport = McpTransport::Command {
         arguments: arguments.map(str::to_owned).into(),
         variables: vec![("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())],
         directory: "/".into(),
     };
-    Peer { name: "tester".to_owned(), way }
+    McpServerAddress { name: "tester".to_owned(), transport }
 }
 
 /// A shell script as a server.
-pub(crate) fn script(text: &str) -> Peer {
+pub(crate) fn script(text: &str) -> McpServerAddress {
     program(["sh", "-c", text])
 }
 
 /// The server of the tests over pipes, changed by some code.
-pub(crate) fn over_pipes(changes: &str) -> Peer {
+pub(crate) fn over_pipes(changes: &str) -> McpServerAddress {
     program(["python3", "-c", &format!("{SERVER}\n{changes}\nover_pipes()\n")])
 }
 
@@ -87,7 +90,7 @@ impl Web {
     }
 
     /// The server, and headers for it.
-    pub(crate) fn peer(&self, headers: &[(&str, &str)]) -> Peer {
+    pub(crate) fn peer(&self, headers: &[(&str, &str)]) -> McpServerAddress {
         at(&format!("{}/mcp", self.address), headers)
     }
 
@@ -100,7 +103,7 @@ impl Web {
             idle_timeout: Duration::from_secs(10),
             max_bytes: 1 << 20,
         };
-        let answer = means().http.get(request).await.expect("an answer");
+        let answer = options().http.get(request).await.expect("an answer");
         let asked: Vec<(String, Value, Map<String, Value>)> =
             serde_json::from_slice(&answer.beginning(1 << 20).await).expect("a list");
         let line = |(verb, method, sent): (String, Value, Map<String, Value>)| {
@@ -123,10 +126,13 @@ impl Drop for Web {
 }
 
 /// A server at an address.
-pub(crate) fn at(url: &str, headers: &[(&str, &str)]) -> Peer {
+pub(crate) fn at(url: &str, headers: &[(&str, &str)]) -> McpServerAddress {
     let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
     let headers = headers.iter().map(pair).collect();
-    Peer { name: "tester".to_owned(), way: Way::Http { url: url.to_owned(), headers } }
+    McpServerAddress {
+        name: "tester".to_owned(),
+        transport: McpTransport::Http { url: url.to_owned(), headers },
+    }
 }
 
 /// Changes by which a server answers calls when it likes, with what it was given.
@@ -139,8 +145,8 @@ def call(request, say):
 "#;
 
 /// Calls a server that answers [`SLOWLY`] many times at once; each call gets its own answer.
-pub(crate) async fn many_calls(peer: &Peer) -> Result<(), Failed> {
-    let connection = Connection::open(peer, &means()).await?;
+pub(crate) async fn many_calls(peer: &McpServerAddress) -> Result<(), Failed> {
+    let connection = McpConnection::open(peer, &options()).await?;
     let calls = (0..100).map(|number| echo(&connection, json!(number)));
     let replies = futures_util::future::join_all(calls).await;
     for (number, reply) in replies.into_iter().enumerate() {
@@ -151,24 +157,27 @@ pub(crate) async fn many_calls(peer: &Peer) -> Result<(), Failed> {
 }
 
 /// Calls a tool with one argument, and never stops.
-pub(crate) async fn echo(connection: &Connection, value: Value) -> Result<Reply, ClientError> {
+pub(crate) async fn echo(
+    connection: &McpConnection,
+    value: Value,
+) -> Result<McpToolResult, McpClientError> {
     call(connection, "echo", value, std::future::pending()).await
 }
 
 /// Calls a tool with one argument until it is stopped.
 pub(crate) async fn call(
-    connection: &Connection,
+    connection: &McpConnection,
     tool: &str,
     value: Value,
     stopped: impl Future<Output = ()> + Send,
-) -> Result<Reply, ClientError> {
+) -> Result<McpToolResult, McpClientError> {
     let arguments = Map::from_iter([("value".to_owned(), value)]);
-    connection.call(tool, arguments, stopped, &mut |_progress: Progress| {}).await
+    connection.call(tool, arguments, stopped, &mut |_progress: McpCallProgress| {}).await
 }
 
 /// Why there is no connection, with causes.
-pub(crate) async fn refusal(peer: &Peer, means: &ClientMeans) -> String {
-    match Connection::open(peer, means).await {
+pub(crate) async fn refusal(peer: &McpServerAddress, options: &McpClientOptions) -> String {
+    match McpConnection::open(peer, options).await {
         Ok(connection) => {
             let shown = format!("connected to {:?}", connection.server());
             connection.close().await;
@@ -179,7 +188,7 @@ pub(crate) async fn refusal(peer: &Peer, means: &ClientMeans) -> String {
 }
 
 /// An error with its causes.
-pub(crate) fn causes(error: &ClientError) -> String {
+pub(crate) fn causes(error: &McpClientError) -> String {
     let mut shown = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {

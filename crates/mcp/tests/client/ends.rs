@@ -8,9 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Failed;
-use metier_mcp::Connection;
+use metier_mcp::McpConnection;
 
-use crate::bench::{Promise, block_on, has, hurried, means, over_pipes, refusal, script};
+use crate::bench::{Promise, block_on, has, hurried, options, over_pipes, refusal, script};
 
 pub(crate) const PROMISES: &[Promise] = &[
     ("nothing_is_left_after_a_close", closed),
@@ -70,7 +70,7 @@ fn until(mark: &str, number: usize) -> Result<(), Failed> {
 fn closed() -> Result<(), Failed> {
     let mark = mark("closed");
     block_on(async {
-        let connection = Connection::open(&over_pipes(&stubborn(&mark)), &means()).await?;
+        let connection = McpConnection::open(&over_pipes(&stubborn(&mark)), &options()).await?;
         until(&mark, 2)?;
         connection.close().await;
         // At once: a close waits.
@@ -81,7 +81,7 @@ fn closed() -> Result<(), Failed> {
 fn dropped() -> Result<(), Failed> {
     let mark = mark("dropped");
     block_on(async {
-        let connection = Connection::open(&over_pipes(&stubborn(&mark)), &means()).await?;
+        let connection = McpConnection::open(&over_pipes(&stubborn(&mark)), &options()).await?;
         until(&mark, 2)?;
         drop(connection);
         Ok::<(), Failed>(())
@@ -120,7 +120,7 @@ pub(crate) fn victim() {
     let [_, word, mark] = &arguments[..] else { return };
     if word == VICTIM {
         block_on(async {
-            let connection = Connection::open(&over_pipes(&stubborn(mark)), &means()).await;
+            let connection = McpConnection::open(&over_pipes(&stubborn(mark)), &options()).await;
             println!("{}", if connection.is_ok() { "connected" } else { "alone" });
             std::future::pending::<()>().await;
         });

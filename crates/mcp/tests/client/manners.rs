@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use libtest_mimic::Failed;
-use metier_mcp::{ClientError, Connection, Progress};
+use metier_mcp::{McpCallProgress, McpClientError, McpConnection};
 use serde_json::{Map, json};
 
 use crate::bench::{
-    Promise, SLOWLY, block_on, call, causes, echo, has, many_calls, means, over_pipes, same,
+    Promise, SLOWLY, block_on, call, causes, echo, has, many_calls, options, over_pipes, same,
 };
 
 pub(crate) const PROMISES: &[Promise] = &[
@@ -27,7 +27,7 @@ pub(crate) const PROMISES: &[Promise] = &[
 
 fn greeted() -> Result<(), Failed> {
     block_on(async {
-        let connection = Connection::open(&over_pipes(""), &means()).await?;
+        let connection = McpConnection::open(&over_pipes(""), &options()).await?;
         let server = connection.server().clone();
         same((&*server.name, &*server.version), ("tester", "7"))?;
         same((&*server.protocol, &*server.instructions), ("2025-11-25", "be kind"))?;
@@ -62,7 +62,7 @@ def tools(request):
     return result(request, {"resultType": "complete", "tools": TOOLS, "ttlMs": 0, "cacheScope": "private"})
 "#;
     block_on(async {
-        let connection = Connection::open(&over_pipes(changes), &means()).await?;
+        let connection = McpConnection::open(&over_pipes(changes), &options()).await?;
         same(connection.server().protocol.as_str(), "2026-07-28")?;
         same(connection.tools().await?.tools.len(), 1)?;
         same(echo(&connection, json!(1)).await?.text.as_str(), "2026-07-28")?;
@@ -78,7 +78,7 @@ def discover(request):
     os._exit(1)
 ";
     block_on(async {
-        let connection = Connection::open(&over_pipes(changes), &means()).await?;
+        let connection = McpConnection::open(&over_pipes(changes), &options()).await?;
         same(connection.server().protocol.as_str(), "2025-11-25")?;
         same(connection.tools().await?.tools.len(), 1)?;
         connection.close().await;
@@ -93,13 +93,13 @@ fn not_mixed_up() -> Result<(), Failed> {
 fn from_another_task() -> Result<(), Failed> {
     let changes = r#"FILES = {"a": [{"uri": "a", "text": "x"}]}"#;
     let task = async move {
-        let connection = Connection::open(&over_pipes(changes), &means()).await?;
+        let connection = McpConnection::open(&over_pipes(changes), &options()).await?;
         let (tools, skills) = (connection.tools().await?, connection.skills().await?);
         let unknown = connection.skill("a").await.is_err();
         let (bytes, reply) = (connection.read("a", 1).await?, echo(&connection, json!(1)).await?);
         connection.close().await;
         let known = tools.tools.len() + skills.skills.len() + bytes.len() + reply.text.len();
-        Ok::<_, ClientError>((known, unknown))
+        Ok::<_, McpClientError>((known, unknown))
     };
     same(block_on(async { tokio::spawn(task).await })??, (1 + 1 + r#"{"value": 1}"#.len(), true))
 }
@@ -115,9 +115,9 @@ def call(request, say):
     return result(request, {"content": [{"type": "text", "text": "done"}]})
 "#;
     block_on(async {
-        let connection = Connection::open(&over_pipes(changes), &means()).await?;
+        let connection = McpConnection::open(&over_pipes(changes), &options()).await?;
         let mut told = Vec::new();
-        let mut tell = |progress: Progress| told.push(progress);
+        let mut tell = |progress: McpCallProgress| told.push(progress);
         let reply = connection.call("echo", Map::new(), std::future::pending(), &mut tell).await?;
         same(reply.text.as_str(), "done")?;
         same(told.iter().map(|it| it.done).collect::<Vec<_>>(), vec![0.0, 1.0, 2.0])?;
@@ -144,10 +144,10 @@ def call(request, say):
 
 fn stopped() -> Result<(), Failed> {
     block_on(async {
-        let connection = Connection::open(&over_pipes(WAITS), &means()).await?;
+        let connection = McpConnection::open(&over_pipes(WAITS), &options()).await?;
         let stopped = tokio::time::sleep(Duration::from_millis(300));
         let outcome = call(&connection, "echo", json!(1), stopped).await;
-        if !matches!(outcome, Err(ClientError::Stopped { .. })) {
+        if !matches!(outcome, Err(McpClientError::Stopped { .. })) {
             return Err(format!("{outcome:?}").into());
         }
         let heard = call(&connection, "heard", json!(1), std::future::pending()).await?;
@@ -159,7 +159,7 @@ fn stopped() -> Result<(), Failed> {
 
 fn abandoned() -> Result<(), Failed> {
     block_on(async {
-        let connection = Connection::open(&over_pipes(WAITS), &means()).await?;
+        let connection = McpConnection::open(&over_pipes(WAITS), &options()).await?;
         let waited = tokio::time::timeout(Duration::from_millis(300), echo(&connection, json!(1)));
         same(waited.await.is_err(), true)?;
         let heard = call(&connection, "heard", json!(1), std::future::pending()).await?;
@@ -186,7 +186,7 @@ def call(request, say):
     return result(request, {"content": [{"type": "text", "text": "; ".join(shown)}]})
 "#;
     block_on(async {
-        let connection = Connection::open(&over_pipes(changes), &means()).await?;
+        let connection = McpConnection::open(&over_pipes(changes), &options()).await?;
         let reply = echo(&connection, json!(1)).await?;
         same(reply.text.as_str(), r#"{}; {"roots": []}; -32601; {"action": "decline"}; -32601"#)?;
         connection.close().await;
@@ -212,7 +212,7 @@ def skills(request):
     return result(request, page)
 "#;
     block_on(async {
-        let connection = Connection::open(&over_pipes(changes), &means()).await?;
+        let connection = McpConnection::open(&over_pipes(changes), &options()).await?;
         let skills = connection.skills().await?;
         let uris: Vec<&str> = skills.skills.iter().map(|it| it.uri.as_str()).collect();
         let should = ["1", "2", "3"].map(|it| format!("skill://skill-{it}/SKILL.md"));
@@ -245,7 +245,7 @@ FILES = {
 }
 "#;
     block_on(async {
-        let connection = Connection::open(&over_pipes(changes), &means()).await?;
+        let connection = McpConnection::open(&over_pipes(changes), &options()).await?;
         same(connection.read("a", 16).await?, "wörd".as_bytes().to_vec())?;
         same(connection.read("b", 256).await?, (0..=255).collect())?;
         same(connection.read("huge", 16 << 20).await?.len(), 16 << 20)?;
@@ -267,7 +267,7 @@ FILES = {
 
 fn not_offered() -> Result<(), Failed> {
     block_on(async {
-        let connection = Connection::open(&over_pipes("CAPABILITIES = {}"), &means()).await?;
+        let connection = McpConnection::open(&over_pipes("CAPABILITIES = {}"), &options()).await?;
         let errors = [
             connection.tools().await.expect_err("no tools"),
             echo(&connection, json!(1)).await.expect_err("no tools"),
@@ -275,7 +275,7 @@ fn not_offered() -> Result<(), Failed> {
             connection.skill("a").await.expect_err("no skills"),
             connection.read("a", 1).await.expect_err("no files"),
         ];
-        let offered = |error: &ClientError| matches!(error, ClientError::NotOffered { .. });
+        let offered = |error: &McpClientError| matches!(error, McpClientError::NotOffered { .. });
         same(errors.iter().all(offered), true)?;
         connection.close().await;
         Ok(())

@@ -1,11 +1,11 @@
 //! Servers that misbehave: every wait ends, every list and text is bounded, and every error says what happened.
 
 use libtest_mimic::Failed;
-use metier_mcp::{ClientError, Connection, McpSkillFault, McpToolFault};
+use metier_mcp::{McpClientError, McpConnection, McpSkillFault, McpToolFault};
 use serde_json::json;
 
 use crate::bench::{
-    Promise, block_on, causes, echo, has, hurried, means, over_pipes, program, refusal, same,
+    Promise, block_on, causes, echo, has, hurried, options, over_pipes, program, refusal, same,
     script,
 };
 
@@ -29,14 +29,14 @@ pub(crate) const PROMISES: &[Promise] = &[
 ];
 
 fn not_there() -> Result<(), Failed> {
-    let shown = block_on(refusal(&program(["no-such-program"]), &means()));
+    let shown = block_on(refusal(&program(["no-such-program"]), &options()));
     has(&shown, "the server `tester` cannot be started: `no-such-program` cannot be started")
 }
 
 fn ends_at_once() -> Result<(), Failed> {
-    let shown = block_on(refusal(&script("echo one >&2; echo two >&2; exit 3"), &means()));
+    let shown = block_on(refusal(&script("echo one >&2; echo two >&2; exit 3"), &options()));
     same(shown.as_str(), "the server `tester` ended with exit code 3; it said: one; two")?;
-    let shown = block_on(refusal(&script("kill -9 $$"), &means()));
+    let shown = block_on(refusal(&script("kill -9 $$"), &options()));
     same(shown.as_str(), "the server `tester` was ended by signal 9")
 }
 
@@ -53,12 +53,12 @@ fn nonsense() -> Result<(), Failed> {
 }
 
 fn never_stops() -> Result<(), Failed> {
-    let shown = block_on(refusal(&script("yes nonsense"), &means()));
+    let shown = block_on(refusal(&script("yes nonsense"), &options()));
     has(&shown, "it said: no message of the protocol: nonsense")
 }
 
 fn without_an_end() -> Result<(), Failed> {
-    let shown = block_on(refusal(&script("cat /dev/zero"), &means()));
+    let shown = block_on(refusal(&script("cat /dev/zero"), &options()));
     has(&shown, "it said: a message of more than 32 MiB")
 }
 
@@ -68,7 +68,7 @@ def tools(request):
     return result({'id': 4711}, {'tools': TOOLS})
 ";
     block_on(async {
-        let connection = Connection::open(&over_pipes(changes), &hurried()).await?;
+        let connection = McpConnection::open(&over_pipes(changes), &hurried()).await?;
         let error = connection.tools().await.expect_err("no answer");
         same(causes(&error).as_str(), "the server `tester` did not answer within 1 s")?;
         // It is still there for everything else.
@@ -92,7 +92,7 @@ def tools(request):
             time.sleep(0.1)
 ";
     block_on(async {
-        let connection = Connection::open(&over_pipes(changes), &hurried()).await?;
+        let connection = McpConnection::open(&over_pipes(changes), &hurried()).await?;
         let error = connection.tools().await.expect_err("no answer");
         same(causes(&error).as_str(), "the server `tester` did not answer within 1 s")?;
         connection.close().await;
@@ -105,7 +105,7 @@ fn refused() -> Result<(), Failed> {
 def initialize(request):
     return error(request, -32000, 'not today' + 'y' * 9000)
 ";
-    let shown = block_on(refusal(&over_pipes(changes), &means()));
+    let shown = block_on(refusal(&over_pipes(changes), &options()));
     has(&shown, "the server `tester` refuses: not todayyy")?;
     has(&shown, "more] (code -32000)")
 }
@@ -119,7 +119,7 @@ def discover(request):
 def initialize(request):
     return error(request, -32022, 'only the newest')
 ";
-    let shown = block_on(refusal(&over_pipes(changes), &means()));
+    let shown = block_on(refusal(&over_pipes(changes), &options()));
     has(&shown, "the server `tester` refuses: only the newest")
 }
 
@@ -130,12 +130,12 @@ def call(request, say):
     os._exit(9)
 ";
     block_on(async {
-        let connection = Connection::open(&over_pipes(changes), &means()).await?;
+        let connection = McpConnection::open(&over_pipes(changes), &options()).await?;
         let error = echo(&connection, json!(1)).await.expect_err("no answer");
         let should = "the server `tester` ended with exit code 9; it said: out of luck";
         same(causes(&error).as_str(), should)?;
         let again = connection.tools().await.expect_err("nobody is there");
-        same(matches!(again, ClientError::Ended { .. }), true)?;
+        same(matches!(again, McpClientError::Ended { .. }), true)?;
         connection.close().await;
         Ok(())
     })
@@ -144,7 +144,7 @@ def call(request, say):
 fn banner() -> Result<(), Failed> {
     let changes = "print('Welcome!\\n\\n{}')";
     block_on(async {
-        let connection = Connection::open(&over_pipes(changes), &means()).await?;
+        let connection = McpConnection::open(&over_pipes(changes), &options()).await?;
         same(connection.tools().await?.tools.len(), 1)?;
         connection.close().await;
         Ok(())
@@ -160,7 +160,7 @@ TOOLS = [tool('large', 'x' * 70000), {'name': 'bare'}, 7, tool(''), tool('n' * 1
 TOOLS += [tool(f't{it}') for it in range(200)]
 ";
     block_on(async {
-        let connection = Connection::open(&over_pipes(changes), &means()).await?;
+        let connection = McpConnection::open(&over_pipes(changes), &options()).await?;
         let tools = connection.tools().await?;
         same(tools.tools.len(), 128)?;
         same(tools.tools[127].name.as_str(), "t127")?;
@@ -204,7 +204,7 @@ def skills(request):
     return result(request, {'skills': [], 'nextCursor': 'again'})
 ";
     block_on(async {
-        let connection = Connection::open(&over_pipes(changes), &means()).await?;
+        let connection = McpConnection::open(&over_pipes(changes), &options()).await?;
         let tools = connection.tools().await?;
         same(tools.left_out, vec![McpToolFault::Endless])?;
         let skills = connection.skills().await?;
@@ -221,7 +221,7 @@ def initialize(request):
         'serverInfo': {'name': 'n' * 5000, 'version': 'v' * 5000}})
 ";
     block_on(async {
-        let connection = Connection::open(&over_pipes(changes), &means()).await?;
+        let connection = McpConnection::open(&over_pipes(changes), &options()).await?;
         let server = connection.server().clone();
         let sizes = [server.name.len(), server.version.len(), server.instructions.len()];
         same(sizes.map(|it| it < 17_000), [true; 3])?;
@@ -238,7 +238,7 @@ def call(request, say):
     os.kill(os.getpid(), signal.SIGSTOP)
 ";
     block_on(async {
-        let connection = Connection::open(&over_pipes(changes), &hurried()).await?;
+        let connection = McpConnection::open(&over_pipes(changes), &hurried()).await?;
         for _ in 0..2 {
             let error = echo(&connection, json!("x".repeat(8 << 20))).await.expect_err("no answer");
             has(&causes(&error), "did not answer within 1 s")?;

@@ -1,12 +1,12 @@
 //! Servers at an address.
 
 use libtest_mimic::Failed;
-use metier_mcp::{ClientError, Connection};
+use metier_mcp::{McpClientError, McpConnection};
 use metier_testkit::server::{Reply, Server};
 use serde_json::json;
 
 use crate::bench::{
-    Promise, SLOWLY, Web, at, block_on, causes, echo, has, hurried, many_calls, means, refusal,
+    Promise, SLOWLY, Web, at, block_on, causes, echo, has, hurried, many_calls, options, refusal,
     same,
 };
 
@@ -31,7 +31,7 @@ fn session() -> Result<(), Failed> {
     block_on(async {
         let peer = web.peer(&[("Authorization", "Bearer secret"), ("Mcp-Session-Id", "forged")]);
         same(format!("{peer:?}").contains("secret"), false)?;
-        let connection = Connection::open(&peer, &means()).await?;
+        let connection = McpConnection::open(&peer, &options()).await?;
         same(format!("{connection:?}").contains("secret"), false)?;
         same(connection.tools().await?.tools.len(), 1)?;
         connection.close().await;
@@ -67,9 +67,9 @@ def respond(handler, message):
 "#,
     );
     block_on(async {
-        let connection = Connection::open(&web.peer(&[]), &means()).await?;
+        let connection = McpConnection::open(&web.peer(&[]), &options()).await?;
         let mut told = Vec::new();
-        let mut tell = |progress: metier_mcp::Progress| told.push(progress.message);
+        let mut tell = |progress: metier_mcp::McpCallProgress| told.push(progress.message);
         let arguments = serde_json::Map::from_iter([("value".to_owned(), json!(1))]);
         let reply = connection.call("echo", arguments, std::future::pending(), &mut tell).await?;
         same(reply.text.as_str(), r#"{"value": 1}"#)?;
@@ -100,7 +100,7 @@ def stream(handler):
 "#,
     );
     block_on(async {
-        let connection = Connection::open(&web.peer(&[]), &means()).await?;
+        let connection = McpConnection::open(&web.peer(&[]), &options()).await?;
         same(echo(&connection, json!(1)).await?.text.as_str(), r#"{"value": 1}"#)?;
         connection.close().await;
         let asked = web.asked(&["last-event-id", "mcp-session-id"]).await;
@@ -120,7 +120,7 @@ def respond(handler, message):
 "#,
     );
     block_on(async {
-        let connection = Connection::open(&web.peer(&[]), &hurried()).await?;
+        let connection = McpConnection::open(&web.peer(&[]), &hurried()).await?;
         let error = echo(&connection, json!(1)).await.expect_err("no answer");
         has(&causes(&error), "ended the connection")?;
         // It is still there for everything else.
@@ -142,14 +142,14 @@ fn statuses() -> Result<(), Failed> {
             (503, "answers with status 503"),
         ] {
             server.reply("/mcp", Reply::status(status));
-            has(&refusal(&at(&server.url("/mcp"), &[]), &means()).await, what)?;
+            has(&refusal(&at(&server.url("/mcp"), &[]), &options()).await, what)?;
         }
         let reason =
             r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32000,"message":"too busy"}}"#;
         server
             .reply("/mcp", Reply::ok(reason).code(400).header("Content-Type", "application/json"));
         has(
-            &refusal(&at(&server.url("/mcp"), &[]), &means()).await,
+            &refusal(&at(&server.url("/mcp"), &[]), &options()).await,
             "refuses: too busy (code -32000)",
         )
     })
@@ -160,32 +160,35 @@ fn redirected() -> Result<(), Failed> {
     for status in [301, 302, 303, 307, 308] {
         server.reply("/mcp", Reply::redirect(status, &other.url("/mcp")));
         let peer = at(&server.url("/mcp"), &[("Authorization", "Bearer secret")]);
-        has(&block_on(refusal(&peer, &means())), "is refused: the request carries credentials")?;
+        has(&block_on(refusal(&peer, &options())), "is refused: the request carries credentials")?;
     }
     same(other.requests().len(), 0)
 }
 
 fn unprotected() -> Result<(), Failed> {
     let peer = at("http://server.invalid/mcp", &[("Authorization", "Bearer secret")]);
-    let error = block_on(Connection::open(&peer, &means())).expect_err("refused");
-    same(matches!(error, ClientError::Unprotected { .. }), true)?;
+    let error = block_on(McpConnection::open(&peer, &options())).expect_err("refused");
+    same(matches!(error, McpClientError::Unprotected { .. }), true)?;
     same(format!("{error:?}").contains("secret"), false)
 }
 
 fn no_message() -> Result<(), Failed> {
     let server = Server::start();
     server.reply("/mcp", Reply::ok("<html>Welcome</html>").header("Content-Type", "text/html"));
-    let shown = block_on(refusal(&at(&server.url("/mcp"), &[]), &means()));
+    let shown = block_on(refusal(&at(&server.url("/mcp"), &[]), &options()));
     has(&shown, "it answers with <html>Welcome</html>")?;
     server.reply("/mcp", Reply::ok("{]").header("Content-Type", "application/json"));
-    let shown = block_on(refusal(&at(&server.url("/mcp"), &[]), &means()));
+    let shown = block_on(refusal(&at(&server.url("/mcp"), &[]), &options()));
     has(&shown, "it answers with {]")
 }
 
 fn nobody() -> Result<(), Failed> {
     let address = Server::start().url("/mcp");
-    has(&block_on(refusal(&at(&address, &[]), &means())), "cannot be reached: cannot connect to")?;
-    let shown = block_on(refusal(&at("ftp://localhost/", &[]), &means()));
+    has(
+        &block_on(refusal(&at(&address, &[]), &options())),
+        "cannot be reached: cannot connect to",
+    )?;
+    let shown = block_on(refusal(&at("ftp://localhost/", &[]), &options()));
     has(&shown, "neither http nor https")
 }
 
@@ -219,7 +222,7 @@ def respond(handler, message):
 "#,
     );
     block_on(async {
-        let connection = Connection::open(&web.peer(&[]), &means()).await?;
+        let connection = McpConnection::open(&web.peer(&[]), &options()).await?;
         let error = connection.tools().await.expect_err("too much");
         has(&causes(&error), "a message of more than 32 MiB")?;
         let error = echo(&connection, json!(1)).await.expect_err("too much");
@@ -237,7 +240,7 @@ def stream(handler):
 "#,
     );
     block_on(async {
-        let connection = Connection::open(&web.peer(&[]), &means()).await?;
+        let connection = McpConnection::open(&web.peer(&[]), &options()).await?;
         tokio::time::sleep(std::time::Duration::from_secs(2)).await;
         same(echo(&connection, json!(1)).await?.text.as_str(), r#"{"value": 1}"#)?;
         connection.close().await;

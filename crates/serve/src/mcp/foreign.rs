@@ -14,7 +14,8 @@ use metier_agent::Stop;
 use metier_agent::foreign::{Definition, Foreign, ForeignCall, Listing, is_like};
 use metier_agent::tools::Answer;
 use metier_mcp::{
-    ClientError, ClientMeans, Connection, Patience, Peer, Progress, Reply, Tool, Tools,
+    McpCallProgress, McpClientError, McpClientOptions, McpConnection, McpServerAddress,
+    McpTimeouts, McpTool, McpToolList, McpToolResult,
 };
 use metier_sandbox::Stream;
 use metier_workspace::executor::Live;
@@ -31,11 +32,11 @@ const UNKNOWN: &str = "; nobody knows how far it came";
 /// A server whose tools are used.
 #[derive(Clone, Debug)]
 pub struct ToolServer {
-    /// What it is called, and the way to it.
-    pub peer: Peer,
-    /// Names of tools that nobody is offered, with `*` for any part.
+    /// Its name, and the transport to it.
+    pub address: McpServerAddress,
+    /// Names of tools that are not offered, with `*` for any part.
     pub denied: Vec<String>,
-    /// How long a call may take.
+    /// The timeout of a call.
     pub timeout: Duration,
 }
 
@@ -50,7 +51,7 @@ pub struct ToolServers {
 struct Connected {
     server: ToolServer,
     /// The connection, while there is one.
-    connection: Mutex<Option<Arc<Connection>>>,
+    connection: Mutex<Option<Arc<McpConnection>>>,
 }
 
 /// The reason why a tool of another server cannot be used.
@@ -64,11 +65,17 @@ enum ForeignToolError {
     UnknownTool { server: String, tool: String },
     /// The server cannot be asked.
     #[error(transparent)]
-    Client(#[from] ClientError),
+    Client(#[from] McpClientError),
 }
 
-/// What a server has, or why that is not known.
-pub type Had = (String, Result<Tools, ClientError>);
+/// The answer of a server that was asked for its tools.
+#[derive(Debug)]
+pub struct ServerToolListing {
+    /// The name of the server.
+    pub server: String,
+    /// Its tools, without those that are denied.
+    pub tools: Result<McpToolList, McpClientError>,
+}
 
 impl ToolServers {
     /// Gets ready; nothing is connected to yet.
@@ -77,16 +84,18 @@ impl ToolServers {
         Self { http, servers: servers.into_iter().map(connected).collect() }
     }
 
-    /// What each of the servers has, by its name. What is denied is not in it.
+    /// Asks every server for its tools.
     ///
-    /// Each is waited for as long as one may take that has to fetch itself first.
-    pub async fn had(&self) -> Vec<Had> {
-        let asked = self.servers.iter().map(|it| async { (it.name(), it.tools(&self.http).await) });
-        join_all(asked).await
+    /// Each has the time that a server may take which downloads itself first.
+    pub async fn list_tools(&self) -> Vec<ServerToolListing> {
+        let listed = self.servers.iter().map(|it| async {
+            ServerToolListing { server: it.name(), tools: it.tools(&self.http).await }
+        });
+        join_all(listed).await
     }
 
     fn find(&self, name: &str) -> Result<&Connected, ForeignToolError> {
-        let found = self.servers.iter().find(|it| it.server.peer.name == name);
+        let found = self.servers.iter().find(|it| it.server.address.name == name);
         found.ok_or_else(|| ForeignToolError::UnusedServer { server: name.to_owned() })
     }
 
@@ -112,7 +121,7 @@ impl Foreign for ToolServers {
             .map(|it| async { (it.name(), timeout(BEGINNING, it.tools(&self.http)).await) });
         for (server, had) in join_all(asked).await {
             match had {
-                Ok(Ok(Tools { tools, left_out })) => {
+                Ok(Ok(McpToolList { tools, left_out })) => {
                     listing.tools.extend(tools.into_iter().map(|tool| defined(&server, tool)));
                     let left_out = left_out.iter().map(|why| format!("of `{server}`: {why}"));
                     listing.problems.extend(left_out);
@@ -146,7 +155,7 @@ impl Foreign for ToolServers {
             Ok(connection) => connection,
             Err(error) => return Answer::error(words(&error)),
         };
-        let mut progress = |it: Progress| {
+        let mut progress = |it: McpCallProgress| {
             let total = it.total.map(|total| format!("/{total}")).unwrap_or_default();
             let message = it.message.unwrap_or_default();
             live(Stream::Output, format!("{}{total} {message}\n", it.done).as_bytes());
@@ -154,15 +163,17 @@ impl Foreign for ToolServers {
         let arguments = call.arguments.clone();
         let error = match connection.call(call.tool, arguments, stop.stopped(), &mut progress).await
         {
-            Ok(Reply { text, is_error }) => return Answer { text, is_error, ..Answer::default() },
+            Ok(McpToolResult { text, is_error }) => {
+                return Answer { text, is_error, ..Answer::default() };
+            }
             Err(error) => error,
         };
         if is_over(&error) {
             server.forget(&connection).await;
         }
         Answer::error(match error {
-            ClientError::Stopped { .. } => format!("the user stopped this{UNKNOWN}"),
-            ClientError::Silent { .. } => format!("{}{UNKNOWN}", words(&error)),
+            McpClientError::Stopped { .. } => format!("the user stopped this{UNKNOWN}"),
+            McpClientError::Silent { .. } => format!("{}{UNKNOWN}", words(&error)),
             error if is_over(&error) => format!("{}{UNKNOWN}", words(&error)),
             error => words(&error),
         })
@@ -175,11 +186,11 @@ impl Foreign for ToolServers {
 
 impl Connected {
     fn name(&self) -> String {
-        self.server.peer.name.clone()
+        self.server.address.name.clone()
     }
 
     /// The tools of the server, over a connection that may have to be made anew once.
-    async fn tools(&self, http: &metier_net::Client) -> Result<Tools, ClientError> {
+    async fn tools(&self, http: &metier_net::Client) -> Result<McpToolList, McpClientError> {
         let connection = self.connection(http).await?;
         let is_denied = |name: &str| self.server.denied.iter().any(|it| is_like(name, it));
         match connection.tools_but(is_denied).await {
@@ -191,21 +202,24 @@ impl Connected {
         }
     }
 
-    async fn connection(&self, http: &metier_net::Client) -> Result<Arc<Connection>, ClientError> {
+    async fn connection(
+        &self,
+        http: &metier_net::Client,
+    ) -> Result<Arc<McpConnection>, McpClientError> {
         // Held while a connection is made, so that there is one program for a server.
         let mut held = self.connection.lock().await;
         if let Some(connection) = &*held {
             return Ok(Arc::clone(connection));
         }
-        let patience = Patience { call: self.server.timeout, ..Patience::STANDARD };
-        let means = ClientMeans { http: http.clone(), patience };
-        let connection = Arc::new(Connection::open(&self.server.peer, &means).await?);
+        let timeouts = McpTimeouts { call: self.server.timeout, ..McpTimeouts::STANDARD };
+        let options = McpClientOptions { http: http.clone(), timeouts };
+        let connection = Arc::new(McpConnection::open(&self.server.address, &options).await?);
         *held = Some(Arc::clone(&connection));
         Ok(connection)
     }
 
     /// Lets go of a connection that is over, unless another has taken its place.
-    async fn forget(&self, over: &Arc<Connection>) {
+    async fn forget(&self, over: &Arc<McpConnection>) {
         let mut held = self.connection.lock().await;
         if held.as_ref().is_some_and(|it| Arc::ptr_eq(it, over)) {
             *held = None;
@@ -221,11 +235,11 @@ impl Connected {
 }
 
 /// Whether a connection is of no use any more.
-fn is_over(error: &ClientError) -> bool {
-    matches!(error, ClientError::Ended { .. } | ClientError::Network { .. })
+fn is_over(error: &McpClientError) -> bool {
+    matches!(error, McpClientError::Ended { .. } | McpClientError::Network { .. })
 }
 
-fn defined(server: &str, Tool { name, description, schema }: Tool) -> Definition {
+fn defined(server: &str, McpTool { name, description, schema }: McpTool) -> Definition {
     Definition { server: server.to_owned(), name, description, schema }
 }
 
@@ -245,7 +259,7 @@ pub fn words(error: &dyn Error) -> String {
 }
 
 /// The same with what a person can do about it, where a person is told.
-pub fn words_with_hint(error: &ClientError) -> String {
+pub fn words_with_hint(error: &McpClientError) -> String {
     match error.hint() {
         Some(hint) => format!("{}; {hint}", words(error)),
         None => words(error),

@@ -6,7 +6,7 @@
 use std::io;
 use std::sync::Arc;
 
-use metier_mcp::line::{Glimpse, Line, LineReader, write_line};
+use metier_mcp::line::{MessageEnvelope, MessageLine, MessageLineReader, write_message_line};
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientJsonRpcMessage, ErrorCode, ErrorData, GetExtensions as _, JsonRpcMessage, RequestId,
@@ -26,7 +26,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Lines that are read and written.
 pub(crate) struct Lines<R, W> {
-    reader: LineReader<R>,
+    reader: MessageLineReader<R>,
     writer: Arc<Mutex<Option<W>>>,
     /// A refusal that is being written, in a task of its own: reading may be dropped at any point, and half a line
     /// would spoil the output. Nothing is read before it is written.
@@ -39,7 +39,7 @@ pub(crate) type Refusal = Box<ServerJsonRpcMessage>;
 
 impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Lines<R, W> {
     pub(crate) fn new(reader: R, writer: W, calls: Calls) -> Self {
-        let reader = LineReader::new(reader, MESSAGE.bytes);
+        let reader = MessageLineReader::new(reader, MESSAGE.bytes);
         Self { reader, writer: Arc::new(Mutex::new(Some(writer))), refusing: None, calls }
     }
 
@@ -52,8 +52,8 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Lines<
         }
         MESSAGE.check(text).map_err(refused_message)?;
         let mut message: ClientJsonRpcMessage = serde_json::from_slice(text).map_err(|error| {
-            let glimpse = serde_json::from_slice::<Glimpse>(text).ok();
-            let id = glimpse.and_then(|glimpse| glimpse.waits_as());
+            let envelope = serde_json::from_slice::<MessageEnvelope>(text).ok();
+            let id = envelope.and_then(|envelope| envelope.request_id());
             Box::new(JsonRpcMessage::error(refusal(&error), id))
         })?;
         if let JsonRpcMessage::Request(request) = &mut message {
@@ -92,7 +92,7 @@ where
         item: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let writer = Arc::clone(&self.writer);
-        async move { write_line(&writer, &item).await }
+        async move { write_message_line(&writer, &item).await }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
@@ -102,9 +102,11 @@ where
                 self.refusing = None;
             }
             let parsed = match self.reader.next().await {
-                Ok(Line::Whole) => self.parse(),
-                Ok(Line::TooLong) => Err(refused_message(MessageTooLarge::Bytes(MESSAGE.bytes))),
-                Ok(Line::End) => return None,
+                Ok(MessageLine::Whole) => self.parse(),
+                Ok(MessageLine::TooLong) => {
+                    Err(refused_message(MessageTooLarge::Bytes(MESSAGE.bytes)))
+                }
+                Ok(MessageLine::End) => return None,
                 Err(error) => {
                     tracing::warn!(%error, "the input cannot be read");
                     return None;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use metier_agent::Foreign;
-use metier_mcp::{Tools, Way};
+use metier_mcp::{McpToolList, McpTransport};
 use metier_serve::mcp::foreign::words_with_hint;
 use metier_skill::catalog::one_line;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use crate::runs::block_on;
 const MAX_SAID: usize = 100;
 
 /// What a server has, or why that is not known.
-type Had = Result<Tools, String>;
+type Had = Result<McpToolList, String>;
 
 /// Lists the servers of the settings, and the tools of those that answer.
 pub(super) fn list(context: &Context, json: bool) -> Result<u8, Failure> {
@@ -40,7 +40,7 @@ pub(super) fn list(context: &Context, json: bool) -> Result<u8, Failure> {
     for server in &servers {
         let (style, state) = match had.get(&server.peer.name) {
             None => (style::DIM, "not asked".to_owned()),
-            Some(Ok(Tools { tools, .. })) => (style::GOOD, counted(tools.len(), "tool")),
+            Some(Ok(McpToolList { tools, .. })) => (style::GOOD, counted(tools.len(), "tool")),
             Some(Err(_)) => (style::BAD, "no answer".to_owned()),
         };
         table.row(vec![
@@ -74,11 +74,11 @@ fn had(context: &Context) -> Result<BTreeMap<String, Had>, Failure> {
     let Some(servers) = context.tool_servers()? else { return Ok(BTreeMap::new()) };
     let _working = context.output.working("asking servers for their tools");
     block_on(async {
-        let had = servers.had().await;
+        let listed = servers.list_tools().await;
         servers.close().await;
-        let had = had.into_iter();
-        Ok(had
-            .map(|(name, tools)| (name, tools.map_err(|error| words_with_hint(&error))))
+        let listed = listed.into_iter();
+        Ok(listed
+            .map(|it| (it.server, it.tools.map_err(|error| words_with_hint(&error))))
             .collect())
     })
 }
@@ -117,7 +117,7 @@ fn described(server: &McpServer, had: Option<&Had>) -> Value {
     });
     match had {
         None => {}
-        Some(Ok(Tools { tools, left_out })) => {
+        Some(Ok(McpToolList { tools, left_out })) => {
             let tools = tools.iter().map(
                 |it| json!({ "name": it.name, "description": it.description, "schema": it.schema }),
             );
@@ -136,8 +136,8 @@ fn used_for(server: &McpServer) -> Vec<&'static str> {
 
 /// The way to a server: its program, which may have secrets among its arguments, or its address.
 fn way(server: &McpServer) -> String {
-    match &server.peer.way {
-        Way::Command { arguments, .. } => arguments.first().cloned().unwrap_or_default(),
-        Way::Http { url, .. } => metier_net::shown_text(url),
+    match &server.peer.transport {
+        McpTransport::Command { arguments, .. } => arguments.first().cloned().unwrap_or_default(),
+        McpTransport::Http { url, .. } => metier_net::shown_text(url),
     }
 }

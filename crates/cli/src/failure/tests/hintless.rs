@@ -18,7 +18,7 @@ const HINTLESS: &[(&str, &str, &str)] = &[
     ("config: ConfigError", "Agent", ITSELF),
     ("config: ConfigError", "Server", ITSELF),
     ("config: ConfigError", "WrongKind", ITSELF),
-    ("mcp: ClientError", "Stopped", DECIDED),
+    ("mcp: McpClientError", "Stopped", DECIDED),
     ("session: SessionError", "Full", ITSELF),
     ("session: SessionError", "Locked", ITSELF),
     ("session: SessionError", "Damaged", ITSELF),

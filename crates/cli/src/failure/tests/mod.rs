@@ -65,10 +65,10 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
     ),
     ("config", "ConfigEditError", "Config", "carries a `ConfigError`, which is shown"),
     ("config", "McpServerNameError", "*", "part of an error of a setting, which is shown"),
-    ("mcp", "McpAnswerFault", "*", "part of a `ClientError`, which is shown"),
+    ("mcp", "McpAnswerFault", "*", "part of an `McpClientError`, which is shown"),
     ("mcp", "McpSkillFault", "*", "part of a finding about a skill of a server, which is shown"),
     ("mcp", "McpToolFault", "*", "a note of `metier mcp servers` and of sessions"),
-    ("mcp", "Fault", "*", "becomes a `ClientError` before anybody sees it"),
+    ("mcp", "Fault", "*", "becomes an `McpClientError` before anybody sees it"),
     (
         "model",
         "ModelError",

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use metier_mcp::{ClientError, McpAnswerFault};
+use metier_mcp::{McpAnswerFault, McpClientError};
 use metier_sandbox::SpawnError;
 use metier_serve::mcp::http::TokenError;
 
@@ -12,7 +12,7 @@ use super::sheet::{Sheet, system};
 use crate::failure::Failure;
 
 pub(super) fn add_to(sheet: &mut Sheet) {
-    use ClientError as E;
+    use McpClientError as E;
     let server = || "files".to_owned();
     let program =
         SpawnError::Program { name: "mcp-files".into(), source: system(ErrorKind::NotFound) };

@@ -15,7 +15,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::body::{Body as _, Bytes, Incoming};
-use metier_mcp::line::Glimpse;
+use metier_mcp::line::MessageEnvelope;
 use rmcp::ServerHandler;
 use rmcp::model::{ErrorData, JsonRpcError, RequestId};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -183,12 +183,12 @@ impl<S: ServerHandler> House<S> {
         if let Err(error) = MESSAGE.check(&body) {
             return too_large(error);
         }
-        let glimpse: Glimpse = match serde_json::from_slice(&body) {
-            Ok(glimpse) => glimpse,
+        let envelope: MessageEnvelope = match serde_json::from_slice(&body) {
+            Ok(envelope) => envelope,
             Err(error) => return refused(refusal(&error), None),
         };
-        let id = glimpse.waits_as();
-        if glimpse.method.as_deref() == Some("initialize") {
+        let id = envelope.request_id();
+        if envelope.method.as_deref() == Some("initialize") {
             return self.initialize(parts, body, id).await;
         }
         let Some(id) = id else {

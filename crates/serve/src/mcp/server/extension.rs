@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use metier_agent::visit::{Visit, VisitError};
-use metier_mcp::skills::{GET, LIST, READ_DIRECTORY, Resource, Resources, Skill};
+use metier_mcp::skills::{
+    GET_SKILL, LIST_SKILLS, McpSkill, McpSkillResource, McpSkillResources, READ_DIRECTORY,
+};
 use metier_skill::header::{FrontMatterError, front_matter};
 use metier_skill::library::{Entry, Snapshot};
 use metier_skill::name::faults;
@@ -63,8 +65,8 @@ pub(super) async fn answer(
     has_session: bool,
 ) -> Result<Value, ErrorData> {
     match method {
-        LIST => list(visit, read::<Option<ListParams>>(params)?.unwrap_or_default()).await,
-        GET => get(visit, &read::<UriParams>(params)?.uri).await,
+        LIST_SKILLS => list(visit, read::<Option<ListParams>>(params)?.unwrap_or_default()).await,
+        GET_SKILL => get(visit, &read::<UriParams>(params)?.uri).await,
         READ_DIRECTORY => read_directory(visit, read(params)?).await,
         // The crate of the protocol gives on what it knows by name and cannot read.
         other => Err(match fault(other, params, has_session) {
@@ -219,7 +221,7 @@ async fn skill_of(
     visit: &Arc<Visit>,
     skills: &Snapshot,
     entry: &Entry,
-) -> Result<Skill, ServedSkillError> {
+) -> Result<McpSkill, ServedSkillError> {
     let (files, header) = visit.files_and_header(entry.name.as_str()).await?;
     let bytes: u64 = files.iter().map(|file| file.size).sum();
     if files.len() > MAX_FILES {
@@ -238,13 +240,13 @@ async fn skill_of(
     if !address::ends_with(&folder, own) || !faults(own).is_empty() {
         return Err(ServedSkillError::Name { name: own.to_owned() });
     }
-    let resources = files.iter().map(|file| Resource {
+    let resources = files.iter().map(|file| McpSkillResource {
         uri: address::inside(&folder, &file.path),
         digest: format!("sha256:{}", file.sha256),
         size: file.size,
     });
-    let resources = Resources::Files(resources.collect());
-    Ok(Skill { uri: address::inside(&folder, SKILL_FILE), frontmatter, resources })
+    let resources = McpSkillResources::Files(resources.collect());
+    Ok(McpSkill { uri: address::inside(&folder, SKILL_FILE), frontmatter, resources })
 }
 
 /// A result that says it is all there is.

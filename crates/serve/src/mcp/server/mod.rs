@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use metier_agent::tools::specs::name;
 use metier_agent::visit::Visit;
-use metier_mcp::skills::EXTENSION;
+use metier_mcp::skills::SKILLS_EXTENSION;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
     CustomResult, DiscoverResult, GetPromptRequestParams, GetPromptResponse, Implementation,
@@ -153,7 +153,7 @@ impl ServerHandler for Server {
         directory_read.insert("directoryRead".to_owned(), json!(true));
         let capabilities = ServerCapabilities::builder()
             .enable_completions()
-            .enable_extensions_with([(EXTENSION.to_owned(), directory_read)].into())
+            .enable_extensions_with([(SKILLS_EXTENSION.to_owned(), directory_read)].into())
             .enable_prompts()
             .enable_prompts_list_changed()
             .enable_resources()

@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use metier_agent::foreign::{AllowedTools, ToolPolicy, is_like};
 use metier_config::{McpServerConfig, SecretMap, SettingOrigin, check_mcp_server_name};
-use metier_mcp::{McpServerAddress, McpTransport};
+use metier_mcp::{McpClientError, McpServerAddress, McpTransport};
 use metier_net::{Client, ClientOptions};
-use metier_serve::mcp::foreign::{ToolServer, ToolServers};
+use metier_serve::mcp::foreign::{ToolServer, ToolServerProblem, ToolServers, words};
 use metier_skill::files::Digest;
 
 use crate::context::Context;
-use crate::failure::Failure;
+use crate::failure::{Failure, server_advice};
 use crate::output::style;
 
 /// Variables that every program of a server is given, as they are here.
@@ -308,7 +308,26 @@ impl Context {
             return Ok(None);
         }
         let client = Client::new(&ClientOptions::STANDARD)?;
-        Ok(Some(ToolServers::new(used, client)))
+        Ok(Some(ToolServers::new(used, client, tool_server_advice)))
+    }
+}
+
+/// Returns the text of an error with its causes and advice.
+pub(crate) fn server_error_text(error: &McpClientError) -> String {
+    match server_advice(error) {
+        Some(advice) => format!("{}; {advice}", words(error)),
+        None => words(error),
+    }
+}
+
+/// Advises what to do about tools that are missing at the beginning of a session.
+fn tool_server_advice(problem: &ToolServerProblem) -> Option<&'static str> {
+    match problem {
+        ToolServerProblem::Client(error) => server_advice(error),
+        ToolServerProblem::Late { .. } => {
+            Some("`metier mcp servers` waits longer for one that has to fetch itself first")
+        }
+        _ => None,
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! An [`McpConnection`] gives the tools, skills and files of one other server. [`skills`] has the messages of the
 //! extension for skills and [`line`] the lines in which messages go over pipes; the server in `metier-serve` uses
-//! both. Offering tools of other servers to the agent, and settings that name servers, are left to the callers.
+//! both. Offering tools of other servers to the agent, settings that name servers, and advice about
+//! errors are left to the callers.
 
 mod client;
 pub mod line;

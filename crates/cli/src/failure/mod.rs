@@ -17,7 +17,7 @@ use std::io;
 use metier_skill::library::Entry;
 
 pub(crate) use place::names_setting;
-pub(crate) use remedies::WHICH_SESSIONS;
+pub(crate) use remedies::{WHICH_SESSIONS, server_advice};
 pub(crate) use runs::FailedRun;
 
 /// Nothing went wrong.

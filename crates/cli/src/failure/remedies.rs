@@ -448,8 +448,28 @@ impl From<&McpClientError> for Failure {
             McpClientError::Refused { .. } => Some("`metier mcp servers` shows what it offers"),
             _ => None,
         };
-        failure.with(error.hint().or(ours))
+        failure.with(server_advice(error).or(ours))
     }
+}
+
+/// Advises what to do about a server that cannot be used.
+pub(crate) fn server_advice(error: &McpClientError) -> Option<&'static str> {
+    use McpClientError as E;
+    Some(match error {
+        E::Start { .. } => "install the program, or correct the command",
+        E::Ended { .. } | E::Language { .. } => {
+            "start its command by hand to see whether it is a server of the protocol"
+        }
+        E::Silent { .. } => "see whether the server waits for something, then try again",
+        E::Network { .. } | E::Status { .. } => "check the address, and whether the server runs",
+        E::Unauthorized { .. } => {
+            "set `mcp.servers.NAME.token_env` to the name of the variable that has its token"
+        }
+        E::Unprotected { .. } => {
+            "use an `https` address, or one of this machine, or leave out the headers"
+        }
+        _ => return None,
+    })
 }
 
 impl From<ModelError> for Failure {

@@ -124,29 +124,6 @@ pub enum McpClientError {
     },
 }
 
-impl McpClientError {
-    /// What a person can do about it.
-    pub fn hint(&self) -> Option<&'static str> {
-        Some(match self {
-            Self::Start { .. } => "install the program, or correct the command",
-            Self::Ended { .. } | Self::Language { .. } => {
-                "start its command by hand to see whether it is a server of the protocol"
-            }
-            Self::Silent { .. } => "see whether the server waits for something, then try again",
-            Self::Network { .. } | Self::Status { .. } => {
-                "check the address, and whether the server runs"
-            }
-            Self::Unauthorized { .. } => {
-                "set `mcp.servers.NAME.token_env` to the name of the variable that has its token"
-            }
-            Self::Unprotected { .. } => {
-                "use an `https` address, or one of this machine, or leave out the headers"
-            }
-            _ => return None,
-        })
-    }
-}
-
 /// The last lines that a program wrote, if it wrote any.
 fn last_words(said: &str) -> String {
     let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();

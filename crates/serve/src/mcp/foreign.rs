@@ -15,7 +15,7 @@ use metier_agent::foreign::{Definition, Foreign, ForeignCall, Listing, is_like};
 use metier_agent::tools::Answer;
 use metier_mcp::{
     McpCallProgress, McpClientError, McpClientOptions, McpConnection, McpServerAddress,
-    McpTimeouts, McpTool, McpToolList, McpToolResult,
+    McpTimeouts, McpTool, McpToolFault, McpToolList, McpToolResult,
 };
 use metier_sandbox::Stream;
 use metier_workspace::executor::Live;
@@ -45,6 +45,38 @@ pub struct ToolServer {
 pub struct ToolServers {
     http: metier_net::Client,
     servers: Vec<Connected>,
+    advice: ToolServerAdvice,
+}
+
+/// A function of the front end that words what a person can do about a problem.
+pub type ToolServerAdvice = fn(&ToolServerProblem) -> Option<&'static str>;
+
+/// The reason why tools are missing at the beginning of a session.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ToolServerProblem {
+    /// The server cannot be used.
+    #[error(transparent)]
+    Client(McpClientError),
+    /// The server was not ready in time.
+    #[error(
+        "the server `{server}` was not ready within {} s, and the session begins without its tools",
+        limit.as_secs()
+    )]
+    Late {
+        /// The server.
+        server: String,
+        /// The time that it had.
+        limit: Duration,
+    },
+    /// Tools of the server cannot be used.
+    #[error("of `{server}`: {fault}")]
+    LeftOut {
+        /// The server.
+        server: String,
+        /// The fault of the tools.
+        fault: McpToolFault,
+    },
 }
 
 #[derive(Debug)]
@@ -79,9 +111,22 @@ pub struct ServerToolListing {
 
 impl ToolServers {
     /// Gets ready; nothing is connected to yet.
-    pub fn new(servers: Vec<ToolServer>, http: metier_net::Client) -> Self {
+    ///
+    /// What is told of a problem ends with the advice of the front end.
+    pub fn new(
+        servers: Vec<ToolServer>,
+        http: metier_net::Client,
+        advice: ToolServerAdvice,
+    ) -> Self {
         let connected = |server| Connected { server, connection: Mutex::default() };
-        Self { http, servers: servers.into_iter().map(connected).collect() }
+        Self { http, servers: servers.into_iter().map(connected).collect(), advice }
+    }
+
+    fn text_of(&self, problem: &ToolServerProblem) -> String {
+        match (self.advice)(problem) {
+            Some(advice) => format!("{}; {advice}", words(problem)),
+            None => words(problem),
+        }
     }
 
     /// Asks every server for its tools.
@@ -115,6 +160,7 @@ impl ToolServers {
 impl Foreign for ToolServers {
     async fn tools(&self) -> Listing {
         let mut listing = Listing::default();
+        let mut problems = Vec::new();
         let asked = self
             .servers
             .iter()
@@ -123,17 +169,18 @@ impl Foreign for ToolServers {
             match had {
                 Ok(Ok(McpToolList { tools, left_out })) => {
                     listing.tools.extend(tools.into_iter().map(|tool| defined(&server, tool)));
-                    let left_out = left_out.iter().map(|why| format!("of `{server}`: {why}"));
-                    listing.problems.extend(left_out);
+                    problems.extend(
+                        left_out.into_iter().map(|fault| ToolServerProblem::LeftOut {
+                            server: server.clone(),
+                            fault,
+                        }),
+                    );
                 }
-                Ok(Err(error)) => listing.problems.push(words_with_hint(&error)),
-                Err(_late) => listing.problems.push(format!(
-                    "the server `{server}` was not ready within {} s, and the session begins without its tools; \
-                     `metier mcp servers` waits longer for one that has to fetch itself first",
-                    BEGINNING.as_secs()
-                )),
+                Ok(Err(error)) => problems.push(ToolServerProblem::Client(error)),
+                Err(_late) => problems.push(ToolServerProblem::Late { server, limit: BEGINNING }),
             }
         }
+        listing.problems = problems.iter().map(|problem| self.text_of(problem)).collect();
         listing
     }
 
@@ -243,7 +290,7 @@ fn defined(server: &str, McpTool { name, description, schema }: McpTool) -> Defi
     Definition { server: server.to_owned(), name, description, schema }
 }
 
-/// An error with its causes, in words for a person.
+/// Returns the text of an error with those of its causes that it does not repeat.
 pub fn words(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -256,12 +303,4 @@ pub fn words(error: &dyn Error) -> String {
         cause = error.source();
     }
     text
-}
-
-/// The same with what a person can do about it, where a person is told.
-pub fn words_with_hint(error: &McpClientError) -> String {
-    match error.hint() {
-        Some(hint) => format!("{}; {hint}", words(error)),
-        None => words(error),
-    }
 }

@@ -5,14 +5,13 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use metier_agent::visit::{Visit, Visits};
-use metier_serve::mcp::Server;
 use metier_serve::mcp::http::{self, Guest, Options, PATH};
 use metier_serve::mcp::server::Bell;
 use metier_workspace::WorkspaceKey;
 use tokio::net::TcpListener;
 
 use super::reports::Reports;
-use super::{token, told_to_stop};
+use super::{server_of, token, told_to_stop};
 use crate::args::HttpArgs;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -62,7 +61,7 @@ pub(super) async fn serve(
     }
     reports.insist(&format!("listening at http://{address}{PATH}"));
     reports.say(&format!("token: {origin}"));
-    let make = move |guest| Server::new(visitors.visit(guest)).with_bell(visitors.bell.clone());
+    let make = move |guest| server_of(visitors.visit(guest), visitors.bell.clone());
     http::serve(listener, options, make, told_to_stop()?).await.map_err(|error| {
         Failure::new(format!("serving at `{address}` ended: {error}"))
             .hint("start it again; if it ends again, name another address")

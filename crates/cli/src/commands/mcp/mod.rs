@@ -38,6 +38,9 @@ const STUCK_WORDS: Duration = Duration::from_millis(300);
 /// Threads on which calls may wait for their programs: more than calls may be open at a time over HTTP, in sessions and
 /// without, so that those of one token leave some to others.
 const MAX_THREADS: usize = 1024;
+/// Advice for a model whose command needs an approval that its client cannot ask for.
+const APPROVAL_ADVICE: &str =
+    "Somebody who wants it to run can allow it beforehand with `metier approvals add`.";
 
 /// Serves skills, or does what belongs to it.
 pub(super) fn run(arguments: &McpArgs, context: &Context) -> Result<u8, Failure> {
@@ -70,7 +73,7 @@ fn serve(arguments: &ServeArgs, context: &Context) -> Result<u8, Failure> {
                                 `metier mcp install AGENT` has one start this";
                     reports.say(text);
                 }
-                let server = Server::new(Arc::new(Visit::new(visits, key))).with_bell(bell);
+                let server = server_of(Arc::new(Visit::new(visits, key)), bell);
                 stdio::serve(server, told_to_stop()?).await.map_err(|error| {
                     Failure::new(format!("the connection to the agent broke: {error}"))
                         .hint("start it again; if it breaks again, look at what the agent says")
@@ -107,6 +110,11 @@ fn serve(arguments: &ServeArgs, context: &Context) -> Result<u8, Failure> {
         (Err(failure), ReportsEnd::Unread) => Ok(failure.code()),
         (Err(failure), ReportsEnd::Told) => Err(failure),
     }
+}
+
+/// Returns a server with the advice of the command line.
+fn server_of(visit: Arc<Visit>, bell: Bell) -> Server {
+    Server::new(visit).with_bell(bell).with_approval_advice(APPROVAL_ADVICE)
 }
 
 /// Waits until somebody wants the process to end.

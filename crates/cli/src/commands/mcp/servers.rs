@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use metier_agent::Foreign;
 use metier_mcp::{McpToolList, McpTransport};
-use metier_serve::mcp::foreign::words_with_hint;
 use metier_skill::catalog::one_line;
 use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::failure::{Failure, OK};
-use crate::mcp::{McpFault, McpServer, McpServers};
+use crate::mcp::{McpFault, McpServer, McpServers, server_error_text};
 use crate::output::{Align, Column, Table, counted, plain, style, styled};
 use crate::runs::block_on;
 
@@ -78,7 +77,7 @@ fn had(context: &Context) -> Result<BTreeMap<String, Had>, Failure> {
         servers.close().await;
         let listed = listed.into_iter();
         Ok(listed
-            .map(|it| (it.server, it.tools.map_err(|error| words_with_hint(&error))))
+            .map(|it| (it.server, it.tools.map_err(|error| server_error_text(&error))))
             .collect())
     })
 }

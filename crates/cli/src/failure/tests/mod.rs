@@ -91,6 +91,7 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
     ("serve", "HostError", "*", "in an answer of `metier mcp --http`"),
     ("serve", "MessageTooLarge", "*", "in an answer of `metier mcp`, for the program that asked"),
     ("serve", "SessionsError", "*", "in an answer of `metier mcp --http`"),
+    ("serve", "ToolServerProblem", "*", "a note at the beginning of a session, with its advice"),
     ("serve", "TooFewFiles", "*", "worded by `metier mcp --http`, with its hint"),
     (
         "session",

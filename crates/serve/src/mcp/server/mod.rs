@@ -55,6 +55,7 @@ pub use changes::Bell;
 pub struct Server {
     visit: Arc<Visit>,
     bell: Bell,
+    approval_advice: Option<Arc<str>>,
     /// What the client was told when it connected.
     told: Arc<Mutex<Option<Known>>>,
     subscribed: Subscribed,
@@ -79,6 +80,7 @@ impl Server {
         Self {
             visit,
             bell: Bell::default(),
+            approval_advice: None,
             told: Arc::default(),
             subscribed: Subscribed::default(),
             announcing: Arc::default(),
@@ -89,6 +91,14 @@ impl Server {
     #[must_use]
     pub fn with_bell(self, bell: Bell) -> Self {
         Self { bell, ..self }
+    }
+
+    /// Sets the sentence that advises what to do when a command needs approval and the client cannot ask a person.
+    ///
+    /// It follows the error that a model reads, and names what the front end offers for it.
+    #[must_use]
+    pub fn with_approval_advice(self, advice: &str) -> Self {
+        Self { approval_advice: Some(advice.into()), ..self }
     }
 
     /// Remembers what the client is told now.
@@ -209,7 +219,8 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let may_make = request.name == name::RUN;
-        let result = tools::call(&self.visit, request, &context).await;
+        let advice = self.approval_advice.as_deref();
+        let result = tools::call(&self.visit, request, &context, advice).await;
         if may_make {
             self.bell.ring_for_artifacts();
         }

@@ -25,9 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(600);
 const FIELD: &str = "decision";
 /// What the question is called where a call comes again.
 const KEY: &str = "approval";
-/// Said where nobody could be asked.
-const REMEDY: &str = "This client could not ask a person. Somebody who wants it to run can allow it beforehand with \
-                      `metier approvals add`.";
+/// Told to the model if the client cannot ask a person.
+const UNASKED: &str = "This client could not ask a person.";
 /// What a person can answer.
 const ONCE: &str = "once";
 const ALWAYS: &str = "always";
@@ -151,9 +150,9 @@ impl Person {
         self.open.take().map(|(question, _)| CallToolResponse::InputRequired(question))
     }
 
-    /// What to do where nobody could be asked.
-    pub(super) fn remedy(&self) -> Option<&'static str> {
-        self.is_missed.then_some(REMEDY)
+    /// Returns what the model is told if the client could not ask a person, with the advice of the front end.
+    pub(super) fn unasked(&self, advice: Option<&str>) -> Option<String> {
+        self.is_missed.then(|| unasked_text(advice))
     }
 }
 
@@ -165,6 +164,13 @@ impl Questions {
     /// Does something that may ask.
     pub(super) async fn asked_by<T>(self, work: impl Future<Output = T>) -> T {
         QUESTIONS.scope(self.0, work).await
+    }
+}
+
+fn unasked_text(advice: Option<&str>) -> String {
+    match advice {
+        Some(advice) => format!("{UNASKED} {advice}"),
+        None => UNASKED.to_owned(),
     }
 }
 
@@ -211,5 +217,17 @@ fn decision(answer: &ElicitResult) -> Decision {
         (ElicitationAction::Accept, Some(ONCE)) => Decision::Once,
         (ElicitationAction::Accept, Some(ALWAYS)) => Decision::Always,
         _ => Decision::Deny,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_advice_of_the_front_end_follows_what_the_client_could_not_do() {
+        assert_eq!(unasked_text(None), "This client could not ask a person.");
+        let advised = unasked_text(Some("Ask again tomorrow."));
+        assert_eq!(advised, "This client could not ask a person. Ask again tomorrow.");
     }
 }

@@ -54,6 +54,7 @@ pub(super) async fn call(
     visit: &Visit,
     request: CallToolRequestParams,
     context: &RequestContext<RoleServer>,
+    approval_advice: Option<&str>,
 ) -> Result<CallToolResponse, ErrorData> {
     refuse_unknown(&request.name)?;
     let (mut person, questions) = Person::of(&request, context);
@@ -91,8 +92,8 @@ pub(super) async fn call(
         return Ok(open);
     }
     let mut result = result_of(answer);
-    let remedy = person.remedy().filter(|_| result.is_error == Some(true));
-    result.content.extend(remedy.map(ContentBlock::text));
+    let unasked = person.unasked(approval_advice).filter(|_| result.is_error == Some(true));
+    result.content.extend(unasked.map(ContentBlock::text));
     Ok(result.into())
 }
 

@@ -4,9 +4,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use metier_config::{FileReaders, replace_file, resolve_links};
+
 use crate::args::Scope;
 use crate::failure::Failure;
-use crate::rewrite::{self, Readers};
 use crate::roots::real;
 
 /// Larger files are no configuration.
@@ -41,7 +42,7 @@ pub(super) fn read(file: &Path) -> Result<Option<String>, Failure> {
 /// When it is not, or cannot be known.
 pub(super) fn place(file: &Path, scope: Scope, root: &Path) -> Result<PathBuf, Failure> {
     let shown = file.display();
-    let place = rewrite::target(file).map_err(|error| {
+    let place = resolve_links(file).map_err(|error| {
         Failure::new(format!("cannot write `{shown}`: {error}"))
             .hint("`--print` shows what to write there yourself")
     })?;
@@ -60,12 +61,12 @@ pub(super) fn place(file: &Path, scope: Scope, root: &Path) -> Result<PathBuf, F
 /// When it cannot be written.
 pub(super) fn write(file: &Path, text: &str, scope: Scope) -> Result<(), Failure> {
     let readers = match scope {
-        Scope::User => Readers::Owner,
-        Scope::Project => Readers::Everybody,
+        Scope::User => FileReaders::Owner,
+        Scope::Project => FileReaders::Everybody,
     };
     let failed = |error| {
         Failure::new(format!("cannot write `{}`: {error}", file.display()))
             .hint("`--print` shows what to write there yourself")
     };
-    rewrite::write(file, text, readers).map_err(failed)
+    replace_file(file, text, readers).map_err(failed)
 }

@@ -63,6 +63,7 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
         "Overdue",
         "the command brings no executor of its own; programs that use the crate do",
     ),
+    ("clients", "ClientConfigError", "*", "worded by `metier mcp install`, with its hint"),
     ("config", "ConfigEditError", "Config", "carries a `ConfigError`, which is shown"),
     ("config", "McpServerNameError", "*", "part of an error of a setting, which is shown"),
     (

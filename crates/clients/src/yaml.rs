@@ -7,13 +7,13 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::format::{line_ranges, newline};
+use crate::format::{line_ranges, newline};
 
 /// What entries are set in by where a file does not show it.
 const USUAL_INDENT: &str = "  ";
 
 /// The document, its scalars as text; a blank one is an empty mapping.
-pub(super) fn read(text: &str) -> Option<Value> {
+pub(crate) fn read(text: &str) -> Option<Value> {
     match metier_skill::header::yaml(text)? {
         Value::Null => Some(Value::Object(Map::new())),
         document => Some(document),
@@ -21,7 +21,7 @@ pub(super) fn read(text: &str) -> Option<Value> {
 }
 
 /// An entry as [`read`] gives it.
-pub(super) fn as_read(value: &Value) -> Value {
+pub(crate) fn as_read(value: &Value) -> Value {
     match value {
         Value::Object(members) => Value::Object(
             members.iter().map(|(key, value)| (key.clone(), as_read(value))).collect(),
@@ -34,7 +34,7 @@ pub(super) fn as_read(value: &Value) -> Value {
 }
 
 /// A text with an entry at a path of two keys, new or instead of the one there is.
-pub(super) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
+pub(crate) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
     let [mapping, name] = path else { return None };
     let page = Page::of(text, mapping)?;
     let nl = newline(text);
@@ -69,7 +69,7 @@ pub(super) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
 }
 
 /// A text whose entry at a path has these members, and the lines of those that are kept.
-pub(super) fn renew(
+pub(crate) fn renew(
     text: &str,
     path: &[&str],
     members: &Map<String, Value>,
@@ -100,13 +100,13 @@ pub(super) fn renew(
 }
 
 /// The lines of the entry at a path.
-pub(super) fn place(text: &str, path: &[&str]) -> Option<Range<usize>> {
+pub(crate) fn place(text: &str, path: &[&str]) -> Option<Range<usize>> {
     let [mapping, name] = path else { return None };
     Page::of(text, mapping)?.entry(name)
 }
 
 /// Texts without the entry at a path: first without a mapping that has nothing else in it, then with it.
-pub(super) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
+pub(crate) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
     let [mapping, name] = path else { return None };
     let page = Page::of(text, mapping)?;
     let (header, place) = (page.header?, page.entry(name)?);

@@ -5,24 +5,24 @@
 
 use std::ops::Range;
 
+use metier_config::toml_key;
 use serde_json::{Map, Value};
 use toml::Table;
 
-use super::format::{line_ranges, newline};
-use metier_config::toml_key;
+use crate::format::{line_ranges, newline};
 
 /// The document.
-pub(super) fn read(text: &str) -> Option<Value> {
+pub(crate) fn read(text: &str) -> Option<Value> {
     serde_json::to_value(text.parse::<Table>().ok()?).ok()
 }
 
 /// A text with an entry at a path, new or instead of the one there is.
-pub(super) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
+pub(crate) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
     write(text, path, entry.as_object()?, &places(text, path))
 }
 
 /// A text whose entry at a path has these members, and those that are kept. Tables of what is kept stay.
-pub(super) fn renew(
+pub(crate) fn renew(
     text: &str,
     path: &[&str],
     members: &Map<String, Value>,
@@ -69,7 +69,7 @@ fn write(
 }
 
 /// Texts without the entry at a path. They differ in the empty lines that go with it.
-pub(super) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
+pub(crate) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
     let places = places(text, path);
     let first = places.first()?;
     let rest = without(text, &places);
@@ -93,7 +93,7 @@ pub(super) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
 }
 
 /// The lines of the tables at a path and below it.
-pub(super) fn places(text: &str, path: &[&str]) -> Vec<Range<usize>> {
+pub(crate) fn places(text: &str, path: &[&str]) -> Vec<Range<usize>> {
     tables(text, path).into_iter().map(|(place, _)| place).collect()
 }
 

@@ -1,16 +1,16 @@
 //! JSON under comments and trailing commas: they are blanked out, byte for byte.
 
 /// The text without what is no JSON, each byte in its place.
-pub(super) struct Bare {
+pub(crate) struct Bare {
     /// Without comments.
-    pub uncommented: String,
+    pub(crate) uncommented: String,
     /// And without trailing commas.
-    pub plain: String,
+    pub(crate) plain: String,
 }
 
 impl Bare {
     /// Blanks it out; `None` if a comment or a string never ends.
-    pub(super) fn of(text: &str) -> Option<Self> {
+    pub(crate) fn of(text: &str) -> Option<Self> {
         let mut bytes = text.as_bytes().to_vec();
         if text.starts_with('\u{feff}') {
             bytes[..'\u{feff}'.len_utf8()].fill(b' ');
@@ -55,7 +55,7 @@ fn blank_trailing_commas(bytes: &mut [u8]) -> Option<()> {
 }
 
 /// Behind the string that begins here.
-pub(super) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
+pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     loop {
         match bytes.get(at)? {
@@ -67,7 +67,7 @@ pub(super) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
 }
 
 /// Behind the comment that begins here.
-pub(super) fn comment_end(bytes: &[u8], start: usize) -> Option<usize> {
+pub(crate) fn comment_end(bytes: &[u8], start: usize) -> Option<usize> {
     let rest = bytes.get(start + 2..).unwrap_or_default();
     match bytes.get(start + 1)? {
         b'/' => Some(start + 2 + rest.iter().position(|it| *it == b'\n').unwrap_or(rest.len())),
@@ -77,7 +77,7 @@ pub(super) fn comment_end(bytes: &[u8], start: usize) -> Option<usize> {
 }
 
 /// Behind the value that begins here, in text that is JSON.
-pub(super) fn value_end(bytes: &[u8], start: usize) -> Option<usize> {
+pub(crate) fn value_end(bytes: &[u8], start: usize) -> Option<usize> {
     let (mut at, mut depth) = (start, 0_usize);
     loop {
         match bytes.get(at)? {

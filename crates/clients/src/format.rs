@@ -7,11 +7,11 @@ use std::ops::Range;
 
 use serde_json::{Map, Value, json};
 
-use super::{json, toml, yaml};
+use crate::{json, toml, yaml};
 
 /// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub(crate) enum Format {
     /// JSON; comments and trailing commas are kept where they are.
     Json,
     /// TOML.
@@ -22,7 +22,7 @@ pub(super) enum Format {
 
 impl Format {
     /// The document, or nothing when it cannot be understood.
-    pub(super) fn read(self, text: &str) -> Option<Value> {
+    pub(crate) fn read(self, text: &str) -> Option<Value> {
         let document = match self {
             Self::Json => json::read(text),
             Self::Toml => toml::read(text),
@@ -32,7 +32,7 @@ impl Format {
     }
 
     /// Whether the entry at a path says all that another says. What people add to it is theirs.
-    pub(super) fn has(self, document: &Value, path: &[&str], entry: &Value) -> bool {
+    pub(crate) fn has(self, document: &Value, path: &[&str], entry: &Value) -> bool {
         let wanted = self.as_read(entry);
         let there = find(document, path).and_then(Value::as_object);
         there.zip(wanted.as_object()).is_some_and(|(there, wanted)| {
@@ -41,7 +41,7 @@ impl Format {
     }
 
     /// A text with an entry at a path; `None` if it cannot be understood, or has no place for it.
-    pub(super) fn set(self, text: &str, path: &[&str], entry: &Value) -> Option<String> {
+    pub(crate) fn set(self, text: &str, path: &[&str], entry: &Value) -> Option<String> {
         let mut wanted = self.read(text)?;
         put(&mut wanted, path, self.as_read(entry))?;
         let changed = match self {
@@ -53,7 +53,7 @@ impl Format {
     }
 
     /// The same, but an entry that is there keeps what has other keys than this one, and than those.
-    pub(super) fn renew(
+    pub(crate) fn renew(
         self,
         text: &str,
         path: &[&str],
@@ -88,7 +88,7 @@ impl Format {
     }
 
     /// Where the entry at a path stands, in as many places as it is written in.
-    pub(super) fn places(self, text: &str, path: &[&str]) -> Vec<Range<usize>> {
+    pub(crate) fn places(self, text: &str, path: &[&str]) -> Vec<Range<usize>> {
         match self {
             Self::Json => json::place(text, path).into_iter().collect(),
             Self::Toml => toml::places(text, path),
@@ -98,7 +98,7 @@ impl Format {
 
     /// A text without the entry at a path: the one that would become this text by adding an entry, if there
     /// is one. An object that was only made for the entry goes with it.
-    pub(super) fn remove(self, text: &str, path: &[&str]) -> Option<String> {
+    pub(crate) fn remove(self, text: &str, path: &[&str]) -> Option<String> {
         let document = self.read(text)?;
         let allowed = without(&document, path)?;
         let ways = match self {
@@ -126,7 +126,7 @@ impl Format {
 }
 
 /// What is at a path.
-pub(super) fn find<'a>(document: &'a Value, path: &[&str]) -> Option<&'a Value> {
+pub(crate) fn find<'a>(document: &'a Value, path: &[&str]) -> Option<&'a Value> {
     path.iter().try_fold(document, |value, key| value.get(key))
 }
 
@@ -162,12 +162,12 @@ fn without(document: &Value, path: &[&str]) -> Option<Vec<Value>> {
 }
 
 /// What ends the lines of a text.
-pub(super) fn newline(text: &str) -> &'static str {
+pub(crate) fn newline(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
 /// Where the lines of a text are, with what ends them.
-pub(super) fn line_ranges(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn line_ranges(text: &str) -> Vec<Range<usize>> {
     let mut at = 0;
     let ranges = text.split_inclusive('\n').map(|line| {
         let start = at;

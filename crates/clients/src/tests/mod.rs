@@ -4,7 +4,7 @@ mod properties;
 
 use serde_json::{Value, json};
 
-use crate::commands::mcp::install::format::Format;
+use crate::format::Format;
 
 fn entry() -> Value {
     json!({ "command": "/bin/metier", "args": ["mcp", "--agent", "a b"] })

@@ -1,36 +1,76 @@
-//! The clients that can be told of this server: where each keeps its configuration, and what it takes there.
+//! The clients that can be told of a server: where each keeps its configuration, and what it takes there.
 //!
 //! A row says what the client documents. Where a client can name a variable with a token, the row says how;
 //! a client that would need the token itself in its file is not given a server that asks for one.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::entry::{Shape, Token};
-use super::format::{Format, find};
-use crate::args::{ClientName, Scope};
-use crate::environment::Environment;
+use crate::entry::{Shape, Token};
+use crate::format::{Format, find};
 
-/// A client, and how it is configured.
+/// An agent that uses servers of the Model Context Protocol, and how it is configured.
 #[derive(Debug)]
-pub(super) struct Client {
-    /// Its name here.
-    pub name: ClientName,
+pub struct AgentClient {
+    /// Its name in lists and commands, such as `claude-code`.
+    pub id: &'static str,
     /// The name people know it by.
     pub title: &'static str,
     /// How its file is written.
-    pub format: Format,
+    pub(crate) format: Format,
     base: Base,
     user: &'static str,
     /// The file of a project, from its root.
-    pub project: Option<&'static str>,
+    pub(crate) project: Option<&'static str>,
     /// The objects that entries are in.
     path: &'static [&'static str],
     /// What an entry is.
-    pub shape: Shape,
+    pub(crate) shape: Shape,
     /// How it is told of a token.
-    pub token: Token,
+    pub(crate) token: Token,
+}
+
+/// The owner of a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientScope {
+    /// The person, in all projects.
+    User,
+    /// One project, for everybody who works in it.
+    Project,
+}
+
+impl ClientScope {
+    /// Returns the name in lists and commands.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+        }
+    }
+}
+
+/// The facts about a person and a machine that decide where clients keep their files.
+#[derive(Clone, Copy, Debug)]
+pub struct ClientHost<'a> {
+    /// The home directory, if there is one.
+    pub home: Option<&'a Path>,
+    /// The folder at which relative paths in variables start.
+    pub working_directory: &'a Path,
+    /// The root of the project that [`ClientScope::Project`] means.
+    pub project_root: &'a Path,
+    /// The variables of the environment. Some clients have one that names the folder of their file.
+    pub variables: &'a BTreeMap<String, String>,
+}
+
+impl ClientHost<'_> {
+    /// Returns a path in a variable that is set to something.
+    fn path_in(&self, variable: &str) -> Option<PathBuf> {
+        let value = self.variables.get(variable).filter(|value| !value.trim().is_empty());
+        value.map(PathBuf::from)
+    }
 }
 
 /// Where the file of a person is looked for.
@@ -49,9 +89,9 @@ enum Base {
 }
 
 /// All clients.
-pub(super) const CLIENTS: &[Client] = &[
-    Client {
-        name: ClientName::ClaudeCode,
+pub const AGENT_CLIENTS: &[AgentClient] = &[
+    AgentClient {
+        id: "claude-code",
         title: "Claude Code",
         format: Format::Json,
         base: Base::Named { variable: "CLAUDE_CONFIG_DIR", folder: "" },
@@ -61,8 +101,8 @@ pub(super) const CLIENTS: &[Client] = &[
         shape: Shape::Typed,
         token: Token::ProjectHeader("${", "}"),
     },
-    Client {
-        name: ClientName::ClaudeDesktop,
+    AgentClient {
+        id: "claude-desktop",
         title: "Claude Desktop",
         format: Format::Json,
         base: Base::Applications,
@@ -72,8 +112,8 @@ pub(super) const CLIENTS: &[Client] = &[
         shape: Shape::Plain { url: "url" },
         token: Token::No("its file takes programs only"),
     },
-    Client {
-        name: ClientName::Codex,
+    AgentClient {
+        id: "codex",
         title: "Codex",
         format: Format::Toml,
         base: Base::Named { variable: "CODEX_HOME", folder: ".codex" },
@@ -83,8 +123,8 @@ pub(super) const CLIENTS: &[Client] = &[
         shape: Shape::Plain { url: "url" },
         token: Token::Key("bearer_token_env_var"),
     },
-    Client {
-        name: ClientName::Cursor,
+    AgentClient {
+        id: "cursor",
         title: "Cursor",
         format: Format::Json,
         base: Base::Home,
@@ -94,8 +134,8 @@ pub(super) const CLIENTS: &[Client] = &[
         shape: Shape::Plain { url: "url" },
         token: Token::Header("${env:", "}"),
     },
-    Client {
-        name: ClientName::Vscode,
+    AgentClient {
+        id: "vscode",
         title: "VS Code",
         format: Format::Json,
         base: Base::Applications,
@@ -105,8 +145,8 @@ pub(super) const CLIENTS: &[Client] = &[
         shape: Shape::Typed,
         token: Token::No("it does not always put variables into headers"),
     },
-    Client {
-        name: ClientName::Windsurf,
+    AgentClient {
+        id: "windsurf",
         title: "Windsurf",
         format: Format::Json,
         base: Base::Home,
@@ -116,8 +156,8 @@ pub(super) const CLIENTS: &[Client] = &[
         shape: Shape::Plain { url: "serverUrl" },
         token: Token::Header("${env:", "}"),
     },
-    Client {
-        name: ClientName::Zed,
+    AgentClient {
+        id: "zed",
         title: "Zed",
         format: Format::Json,
         base: Base::ConfigExceptMac,
@@ -127,8 +167,8 @@ pub(super) const CLIENTS: &[Client] = &[
         shape: Shape::Plain { url: "url" },
         token: Token::No("it puts no variables into headers"),
     },
-    Client {
-        name: ClientName::Gemini,
+    AgentClient {
+        id: "gemini",
         title: "Gemini CLI",
         format: Format::Json,
         base: Base::Home,
@@ -138,8 +178,8 @@ pub(super) const CLIENTS: &[Client] = &[
         shape: Shape::Plain { url: "httpUrl" },
         token: Token::Header("${", "}"),
     },
-    Client {
-        name: ClientName::Opencode,
+    AgentClient {
+        id: "opencode",
         title: "opencode",
         format: Format::Json,
         base: Base::Config,
@@ -149,8 +189,8 @@ pub(super) const CLIENTS: &[Client] = &[
         shape: Shape::Words,
         token: Token::Header("{env:", "}"),
     },
-    Client {
-        name: ClientName::Goose,
+    AgentClient {
+        id: "goose",
         title: "goose",
         format: Format::Yaml,
         base: Base::Config,
@@ -162,22 +202,19 @@ pub(super) const CLIENTS: &[Client] = &[
     },
 ];
 
-impl Client {
-    /// The client of a name.
-    pub(super) fn of(name: ClientName) -> &'static Self {
-        CLIENTS.iter().find(|it| it.name == name).expect("every name has a row")
+impl AgentClient {
+    /// Finds the client of an id.
+    #[must_use]
+    pub fn find(id: &str) -> Option<&'static Self> {
+        AGENT_CLIENTS.iter().find(|it| it.id == id)
     }
 
-    /// The file for a scope; `None` if the client has none for it, or there is no home directory.
-    pub(super) fn file(
-        &self,
-        scope: Scope,
-        environment: &Environment,
-        root: &Path,
-    ) -> Option<PathBuf> {
+    /// Returns the file for a scope; `None` if the client has none for it, or there is no home directory.
+    #[must_use]
+    pub fn config_path(&self, scope: ClientScope, host: &ClientHost<'_>) -> Option<PathBuf> {
         let file = match scope {
-            Scope::Project => root.join(self.project?),
-            Scope::User => self.base.folder(environment, std::env::consts::OS)?.join(self.user),
+            ClientScope::Project => host.project_root.join(self.project?),
+            ClientScope::User => self.base.folder(host, std::env::consts::OS)?.join(self.user),
         };
         // The same file with comments, if the person has that.
         let commented = file.with_extension("jsonc");
@@ -185,8 +222,8 @@ impl Client {
         Some(if is_commented && !file.is_file() { commented } else { file })
     }
 
-    /// Where an entry of a name goes in a document.
-    pub(super) fn place<'a>(&'a self, document: &Value, name: &'a str) -> Vec<&'a str> {
+    /// Returns the keys that lead to the entry of a name in a document.
+    pub(crate) fn entry_path<'a>(&'a self, document: &Value, name: &'a str) -> Vec<&'a str> {
         let mut path = self.path.to_vec();
         // Newer files of opencode have one level more; a server would have a type there.
         let below = find(document, &[self.path[0], "servers"]);
@@ -199,17 +236,16 @@ impl Client {
 }
 
 impl Base {
-    fn folder(self, environment: &Environment, os: &str) -> Option<PathBuf> {
-        let home = environment.home.as_deref();
-        let named = |variable: &str| environment.variable(variable).map(PathBuf::from);
+    fn folder(self, host: &ClientHost<'_>, os: &str) -> Option<PathBuf> {
+        let home = host.home;
         let config = || {
-            let set = named("XDG_CONFIG_HOME").filter(|it| it.is_absolute());
+            let set = host.path_in("XDG_CONFIG_HOME").filter(|it| it.is_absolute());
             set.or_else(|| Some(home?.join(".config")))
         };
         match self {
             Self::Home => Some(home?.to_owned()),
             Self::Named { variable, folder } => {
-                let set = named(variable).map(|it| environment.folder.join(it));
+                let set = host.path_in(variable).map(|it| host.working_directory.join(it));
                 set.or_else(|| Some(home?.join(folder)))
             }
             Self::ConfigExceptMac if os == "macos" => Some(home?.join(".config")),
@@ -225,7 +261,7 @@ fn page() -> String {
     let mut text =
         String::from("| Client | `metier mcp install …` | File | In a project | With `--http` |\n");
     text += "|---|---|---|---|---|\n";
-    for client in CLIENTS {
+    for client in AGENT_CLIENTS {
         let file = match client.base {
             Base::Home => format!("`~/{}`", client.user),
             Base::Named { variable, folder: "" } => {
@@ -248,8 +284,8 @@ fn page() -> String {
             Token::ProjectHeader(..) => "in a project".to_owned(),
             Token::No(reason) => format!("no: {reason}"),
         };
-        let name = client.name.id();
-        text += &format!("| {} | `{name}` | {file} | {project} | {http} |\n", client.title);
+        let id = client.id;
+        text += &format!("| {} | `{id}` | {file} | {project} | {http} |\n", client.title);
     }
     text
 }
@@ -257,17 +293,6 @@ fn page() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn environment(variables: &[(&str, &str)]) -> Environment {
-        let variables =
-            variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        Environment {
-            home: Some("/home/ann".into()),
-            folder: "/work".into(),
-            variables: variables.collect(),
-            machine_settings: "/nonexistent".into(),
-        }
-    }
 
     #[test]
     fn the_page_about_clients_has_this_table() {
@@ -277,31 +302,40 @@ mod tests {
     }
 
     #[test]
-    fn every_name_has_one_row() {
-        let names: Vec<&str> = CLIENTS.iter().map(|it| it.name.id()).collect();
-        let all = <ClientName as clap::ValueEnum>::value_variants();
-        assert_eq!(names, all.iter().map(|it| it.id()).collect::<Vec<_>>());
+    fn every_client_is_found_by_its_id() {
+        for client in AGENT_CLIENTS {
+            assert_eq!(AgentClient::find(client.id).map(|it| it.title), Some(client.title));
+        }
+        assert!(AgentClient::find("emacs").is_none());
     }
 
     #[test]
     fn files_are_where_the_system_and_variables_put_them() {
-        let file = |name, os: &str, variables: &[(&str, &str)]| {
-            let client = Client::of(name);
-            let folder = client.base.folder(&environment(variables), os).expect("a home");
+        let file = |id, os: &str, variables: &[(&str, &str)]| {
+            let variables =
+                variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            let host = ClientHost {
+                home: Some(Path::new("/home/ann")),
+                working_directory: Path::new("/work"),
+                project_root: Path::new("/work"),
+                variables: &variables.collect(),
+            };
+            let client = AgentClient::find(id).expect("it is a client");
+            let folder = client.base.folder(&host, os).expect("a home");
             folder.join(client.user).display().to_string()
         };
         let xdg = [("XDG_CONFIG_HOME", "/x")];
         let seen = [
-            file(ClientName::Vscode, "macos", &xdg),
-            file(ClientName::Vscode, "linux", &xdg),
-            file(ClientName::Vscode, "linux", &[("XDG_CONFIG_HOME", "relative")]),
-            file(ClientName::Zed, "macos", &xdg),
-            file(ClientName::Zed, "linux", &xdg),
-            file(ClientName::Goose, "macos", &xdg),
-            file(ClientName::Codex, "linux", &[]),
-            file(ClientName::Codex, "linux", &[("CODEX_HOME", "/c")]),
-            file(ClientName::ClaudeCode, "linux", &[]),
-            file(ClientName::ClaudeCode, "linux", &[("CLAUDE_CONFIG_DIR", "/d")]),
+            file("vscode", "macos", &xdg),
+            file("vscode", "linux", &xdg),
+            file("vscode", "linux", &[("XDG_CONFIG_HOME", "relative")]),
+            file("zed", "macos", &xdg),
+            file("zed", "linux", &xdg),
+            file("goose", "macos", &xdg),
+            file("codex", "linux", &[]),
+            file("codex", "linux", &[("CODEX_HOME", "/c")]),
+            file("claude-code", "linux", &[]),
+            file("claude-code", "linux", &[("CLAUDE_CONFIG_DIR", "/d")]),
         ];
         insta::assert_snapshot!(seen.join("\n"), @"
         /home/ann/Library/Application Support/Code/User/mcp.json

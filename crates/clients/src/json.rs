@@ -6,14 +6,14 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::bare::{Bare, comment_end, string_end, value_end};
-use super::format::{find, newline};
+use crate::bare::{Bare, comment_end, string_end, value_end};
+use crate::format::{find, newline};
 
 /// What an editor sets in by where a file does not show it.
 const USUAL_UNIT: &str = "  ";
 
 /// The document; a blank one is an empty object.
-pub(super) fn read(text: &str) -> Option<Value> {
+pub(crate) fn read(text: &str) -> Option<Value> {
     if is_blank(text) {
         return Some(Value::Object(Map::new()));
     }
@@ -21,7 +21,7 @@ pub(super) fn read(text: &str) -> Option<Value> {
 }
 
 /// A text with an entry at a path, new or instead of the one there is.
-pub(super) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
+pub(crate) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
     if is_blank(text) {
         return set("{}\n", path, entry);
     }
@@ -45,7 +45,7 @@ pub(super) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
 }
 
 /// A text whose entry at a path has these members, and no longer those of other keys. What else is in it stays.
-pub(super) fn renew(
+pub(crate) fn renew(
     text: &str,
     path: &[&str],
     members: &Map<String, Value>,
@@ -68,7 +68,7 @@ pub(super) fn renew(
 
 /// Texts without the entry at a path: first those that also lose objects that have nothing else in them, from
 /// the outermost, then the one that loses the entry alone.
-pub(super) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
+pub(crate) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
     let page = Page::of(text)?;
     let mut ways = Vec::new();
     let mut around: Option<&Member> = None;
@@ -90,7 +90,7 @@ pub(super) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
 }
 
 /// Where the entry at a path stands, from the beginning of its line if nothing else is there.
-pub(super) fn place(text: &str, path: &[&str]) -> Option<Range<usize>> {
+pub(crate) fn place(text: &str, path: &[&str]) -> Option<Range<usize>> {
     let page = Page::of(text)?;
     let (object, index) = page.steps(path)?.pop()?;
     let member = &object.members[index];

@@ -5,29 +5,45 @@
 
 use std::ops::Range;
 
-use crate::output::{plain_block, style, styled};
+/// The change of an entry, as lines that go and lines that come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryDiff {
+    /// The places that change: first where lines go, then where others come.
+    pub hunks: Vec<EntryHunk>,
+}
+
+/// A place in a file that changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryHunk {
+    /// The number of the first line, in the text that has it.
+    pub line: usize,
+    /// Lines of the old text.
+    pub removed: Vec<String>,
+    /// Lines of the new text.
+    pub added: Vec<String>,
+}
 
 /// A text, and where the entry stands in it.
-pub(super) struct Side<'a> {
-    pub text: &'a str,
-    pub places: Vec<Range<usize>>,
+pub(crate) struct Side<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) places: Vec<Range<usize>>,
 }
 
 /// The change of an entry.
-pub(super) fn diff(old: &Side<'_>, new: &Side<'_>) -> String {
+pub(crate) fn diff(old: &Side<'_>, new: &Side<'_>) -> EntryDiff {
     let (mut gone, mut come) = (old.parts(), new.parts());
     let all = gone.clone();
     gone.retain(|part| come.iter().all(|it| it.lines != part.lines));
     come.retain(|part| all.iter().all(|it| it.lines != part.lines));
     if let ([gone], [come]) = (&mut gone[..], &mut come[..]) {
-        return leave_out_equal(gone, come);
+        return EntryDiff { hunks: vec![leave_out_equal(gone, come)] };
     }
-    let gone = gone.iter().map(|part| part.shown(&[(style::BAD, '-', &part.lines)]));
-    let come = come.iter().map(|part| part.shown(&[(style::GOOD, '+', &part.lines)]));
-    gone.chain(come).collect()
+    let gone = gone.iter().map(|part| part.hunk(&part.lines, &[]));
+    let come = come.iter().map(|part| part.hunk(&[], &part.lines));
+    EntryDiff { hunks: gone.chain(come).collect() }
 }
 
-fn leave_out_equal(gone: &mut Part<'_>, come: &mut Part<'_>) -> String {
+fn leave_out_equal(gone: &mut Part<'_>, come: &mut Part<'_>) -> EntryHunk {
     while gone.lines.len().min(come.lines.len()) > 1 && gone.lines.last() == come.lines.last() {
         gone.lines.pop();
         come.lines.pop();
@@ -37,7 +53,7 @@ fn leave_out_equal(gone: &mut Part<'_>, come: &mut Part<'_>) -> String {
     gone.lines.drain(..top);
     come.lines.drain(..top);
     gone.line += top;
-    gone.shown(&[(style::BAD, '-', &gone.lines), (style::GOOD, '+', &come.lines)])
+    gone.hunk(&gone.lines, &come.lines)
 }
 
 /// Lines of an entry.
@@ -62,14 +78,9 @@ impl<'a> Side<'a> {
 }
 
 impl Part<'_> {
-    fn shown(&self, sides: &[(anstyle::Style, char, &Vec<&str>)]) -> String {
-        let mut text = styled(style::DIM, format!("line {}:", self.line));
-        for (style, sign, lines) in sides {
-            for line in *lines {
-                text += &format!("\n{}", styled(*style, format!("{sign} {}", plain_block(line))));
-            }
-        }
-        text + "\n"
+    fn hunk(&self, removed: &[&str], added: &[&str]) -> EntryHunk {
+        let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
+        EntryHunk { line: self.line, removed: owned(removed), added: owned(added) }
     }
 }
 
@@ -78,7 +89,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::commands::mcp::install::format::Format;
+    use crate::format::Format;
 
     /// What is shown when an entry is written, and when it is taken out again.
     fn shown(format: Format, path: &[&str], text: &str) -> String {
@@ -86,8 +97,16 @@ mod tests {
         let new = format.renew(text, path, &entry, &["url"]).expect("it is understood");
         let rest = format.remove(&new, path).expect("it is understood");
         let side = |text| Side { text, places: format.places(text, path) };
-        let shown = diff(&side(text), &side(&new)) + &diff(&side(&new), &side(&rest));
-        anstream::adapter::strip_str(&shown).to_string()
+        rendered(&diff(&side(text), &side(&new))) + &rendered(&diff(&side(&new), &side(&rest)))
+    }
+
+    fn rendered(diff: &EntryDiff) -> String {
+        let hunks = diff.hunks.iter().map(|hunk| {
+            let removed = hunk.removed.iter().map(|line| format!("- {line}\n"));
+            let lines = removed.chain(hunk.added.iter().map(|line| format!("+ {line}\n")));
+            format!("line {}:\n{}", hunk.line, lines.collect::<String>())
+        });
+        hunks.collect()
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The clients that can be told of a server: where each keeps its configuration, and what it takes there.
+//! The table of clients: the files in which each keeps its configuration, and the entries that it takes.
 //!
 //! A row says what the client documents. Where a client can name a variable with a token, the row says how;
 //! a client that would need the token itself in its file is not given a server that asks for one.
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::entry::{Shape, Token};
-use crate::format::{Format, find};
+use crate::entry::{EntryShape, TokenReference};
+use crate::format::{DocumentFormat, find};
 
 /// An agent that uses servers of the Model Context Protocol, and how it is configured.
 #[derive(Debug)]
@@ -18,18 +18,18 @@ pub struct AgentClient {
     pub id: &'static str,
     /// The name people know it by.
     pub title: &'static str,
-    /// How its file is written.
-    pub(crate) format: Format,
-    base: Base,
+    /// The format of its file.
+    pub(crate) format: DocumentFormat,
+    base: UserConfigBase,
     user: &'static str,
     /// The file of a project, from its root.
     pub(crate) project: Option<&'static str>,
     /// The objects that entries are in.
     path: &'static [&'static str],
-    /// What an entry is.
-    pub(crate) shape: Shape,
-    /// How it is told of a token.
-    pub(crate) token: Token,
+    /// The members of its entries.
+    pub(crate) shape: EntryShape,
+    /// The way to tell it of a token.
+    pub(crate) token: TokenReference,
 }
 
 /// The owner of a configuration.
@@ -73,9 +73,9 @@ impl ClientHost<'_> {
     }
 }
 
-/// Where the file of a person is looked for.
+/// The folder at which the path of a person's file starts.
 #[derive(Clone, Copy, Debug)]
-enum Base {
+enum UserConfigBase {
     /// The home directory.
     Home,
     /// A folder that a variable may name, else one in the home directory.
@@ -93,112 +93,112 @@ pub const AGENT_CLIENTS: &[AgentClient] = &[
     AgentClient {
         id: "claude-code",
         title: "Claude Code",
-        format: Format::Json,
-        base: Base::Named { variable: "CLAUDE_CONFIG_DIR", folder: "" },
+        format: DocumentFormat::Json,
+        base: UserConfigBase::Named { variable: "CLAUDE_CONFIG_DIR", folder: "" },
         user: ".claude.json",
         project: Some(".mcp.json"),
         path: &["mcpServers"],
-        shape: Shape::Typed,
-        token: Token::ProjectHeader("${", "}"),
+        shape: EntryShape::Typed,
+        token: TokenReference::ProjectHeader("${", "}"),
     },
     AgentClient {
         id: "claude-desktop",
         title: "Claude Desktop",
-        format: Format::Json,
-        base: Base::Applications,
+        format: DocumentFormat::Json,
+        base: UserConfigBase::Applications,
         user: "Claude/claude_desktop_config.json",
         project: None,
         path: &["mcpServers"],
-        shape: Shape::Plain { url: "url" },
-        token: Token::No("its file takes programs only"),
+        shape: EntryShape::Plain { url: "url" },
+        token: TokenReference::Unsupported("its file takes programs only"),
     },
     AgentClient {
         id: "codex",
         title: "Codex",
-        format: Format::Toml,
-        base: Base::Named { variable: "CODEX_HOME", folder: ".codex" },
+        format: DocumentFormat::Toml,
+        base: UserConfigBase::Named { variable: "CODEX_HOME", folder: ".codex" },
         user: "config.toml",
         project: Some(".codex/config.toml"),
         path: &["mcp_servers"],
-        shape: Shape::Plain { url: "url" },
-        token: Token::Key("bearer_token_env_var"),
+        shape: EntryShape::Plain { url: "url" },
+        token: TokenReference::Key("bearer_token_env_var"),
     },
     AgentClient {
         id: "cursor",
         title: "Cursor",
-        format: Format::Json,
-        base: Base::Home,
+        format: DocumentFormat::Json,
+        base: UserConfigBase::Home,
         user: ".cursor/mcp.json",
         project: Some(".cursor/mcp.json"),
         path: &["mcpServers"],
-        shape: Shape::Plain { url: "url" },
-        token: Token::Header("${env:", "}"),
+        shape: EntryShape::Plain { url: "url" },
+        token: TokenReference::Header("${env:", "}"),
     },
     AgentClient {
         id: "vscode",
         title: "VS Code",
-        format: Format::Json,
-        base: Base::Applications,
+        format: DocumentFormat::Json,
+        base: UserConfigBase::Applications,
         user: "Code/User/mcp.json",
         project: Some(".vscode/mcp.json"),
         path: &["servers"],
-        shape: Shape::Typed,
-        token: Token::No("it does not always put variables into headers"),
+        shape: EntryShape::Typed,
+        token: TokenReference::Unsupported("it does not always put variables into headers"),
     },
     AgentClient {
         id: "windsurf",
         title: "Windsurf",
-        format: Format::Json,
-        base: Base::Home,
+        format: DocumentFormat::Json,
+        base: UserConfigBase::Home,
         user: ".codeium/windsurf/mcp_config.json",
         project: None,
         path: &["mcpServers"],
-        shape: Shape::Plain { url: "serverUrl" },
-        token: Token::Header("${env:", "}"),
+        shape: EntryShape::Plain { url: "serverUrl" },
+        token: TokenReference::Header("${env:", "}"),
     },
     AgentClient {
         id: "zed",
         title: "Zed",
-        format: Format::Json,
-        base: Base::ConfigExceptMac,
+        format: DocumentFormat::Json,
+        base: UserConfigBase::ConfigExceptMac,
         user: "zed/settings.json",
         project: None,
         path: &["context_servers"],
-        shape: Shape::Plain { url: "url" },
-        token: Token::No("it puts no variables into headers"),
+        shape: EntryShape::Plain { url: "url" },
+        token: TokenReference::Unsupported("it puts no variables into headers"),
     },
     AgentClient {
         id: "gemini",
         title: "Gemini CLI",
-        format: Format::Json,
-        base: Base::Home,
+        format: DocumentFormat::Json,
+        base: UserConfigBase::Home,
         user: ".gemini/settings.json",
         project: Some(".gemini/settings.json"),
         path: &["mcpServers"],
-        shape: Shape::Plain { url: "httpUrl" },
-        token: Token::Header("${", "}"),
+        shape: EntryShape::Plain { url: "httpUrl" },
+        token: TokenReference::Header("${", "}"),
     },
     AgentClient {
         id: "opencode",
         title: "opencode",
-        format: Format::Json,
-        base: Base::Config,
+        format: DocumentFormat::Json,
+        base: UserConfigBase::Config,
         user: "opencode/opencode.json",
         project: Some("opencode.json"),
         path: &["mcp"],
-        shape: Shape::Words,
-        token: Token::Header("{env:", "}"),
+        shape: EntryShape::WordList,
+        token: TokenReference::Header("{env:", "}"),
     },
     AgentClient {
         id: "goose",
         title: "goose",
-        format: Format::Yaml,
-        base: Base::Config,
+        format: DocumentFormat::Yaml,
+        base: UserConfigBase::Config,
         user: "goose/config.yaml",
         project: None,
         path: &["extensions"],
-        shape: Shape::Extension,
-        token: Token::No("it is not known to put variables into headers"),
+        shape: EntryShape::Extension,
+        token: TokenReference::Unsupported("it is not known to put variables into headers"),
     },
 ];
 
@@ -218,7 +218,7 @@ impl AgentClient {
         };
         // The same file with comments, if the person has that.
         let commented = file.with_extension("jsonc");
-        let is_commented = matches!(self.shape, Shape::Words) && commented.is_file();
+        let is_commented = matches!(self.shape, EntryShape::WordList) && commented.is_file();
         Some(if is_commented && !file.is_file() { commented } else { file })
     }
 
@@ -227,7 +227,9 @@ impl AgentClient {
         let mut path = self.path.to_vec();
         // Newer files of opencode have one level more; a server would have a type there.
         let below = find(document, &[self.path[0], "servers"]);
-        if matches!(self.shape, Shape::Words) && below.is_some_and(|it| it.get("type").is_none()) {
+        if matches!(self.shape, EntryShape::WordList)
+            && below.is_some_and(|it| it.get("type").is_none())
+        {
             path.push("servers");
         }
         path.push(name);
@@ -235,7 +237,7 @@ impl AgentClient {
     }
 }
 
-impl Base {
+impl UserConfigBase {
     fn folder(self, host: &ClientHost<'_>, os: &str) -> Option<PathBuf> {
         let home = host.home;
         let config = || {
@@ -263,26 +265,26 @@ fn page() -> String {
     text += "|---|---|---|---|---|\n";
     for client in AGENT_CLIENTS {
         let file = match client.base {
-            Base::Home => format!("`~/{}`", client.user),
-            Base::Named { variable, folder: "" } => {
+            UserConfigBase::Home => format!("`~/{}`", client.user),
+            UserConfigBase::Named { variable, folder: "" } => {
                 format!("`~/{}`, or in `{variable}`", client.user)
             }
-            Base::Named { variable, folder } => {
+            UserConfigBase::Named { variable, folder } => {
                 format!("`~/{folder}/{}`, or in `{variable}`", client.user)
             }
             _ => format!("`~/.config/{}`", client.user),
         };
         let file = match client.base {
-            Base::Applications => {
+            UserConfigBase::Applications => {
                 format!("{file}; on macOS in `~/Library/Application Support`")
             }
             _ => file,
         };
         let project = client.project.map_or("no".to_owned(), |it| format!("`{it}`"));
         let http = match client.token {
-            Token::Header(..) | Token::Key(_) => "yes".to_owned(),
-            Token::ProjectHeader(..) => "in a project".to_owned(),
-            Token::No(reason) => format!("no: {reason}"),
+            TokenReference::Header(..) | TokenReference::Key(_) => "yes".to_owned(),
+            TokenReference::ProjectHeader(..) => "in a project".to_owned(),
+            TokenReference::Unsupported(reason) => format!("no: {reason}"),
         };
         let id = client.id;
         text += &format!("| {} | `{id}` | {file} | {project} | {http} |\n", client.title);

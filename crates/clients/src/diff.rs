@@ -1,4 +1,4 @@
-//! What changes in a file, as lines that go and lines that come.
+//! The difference that a change makes to an entry, as lines that go and lines that come.
 //!
 //! Only the entry is shown, wherever it is written: a configuration may hold keys of other servers, also on the
 //! same line.
@@ -23,14 +23,14 @@ pub struct EntryHunk {
     pub added: Vec<String>,
 }
 
-/// A text, and where the entry stands in it.
-pub(crate) struct Side<'a> {
+/// A text, and the places of the entry in it.
+pub(crate) struct EntryText<'a> {
     pub(crate) text: &'a str,
     pub(crate) places: Vec<Range<usize>>,
 }
 
-/// The change of an entry.
-pub(crate) fn diff(old: &Side<'_>, new: &Side<'_>) -> EntryDiff {
+/// Compares an entry in two texts.
+pub(crate) fn entry_diff(old: &EntryText<'_>, new: &EntryText<'_>) -> EntryDiff {
     let (mut gone, mut come) = (old.parts(), new.parts());
     let all = gone.clone();
     gone.retain(|part| come.iter().all(|it| it.lines != part.lines));
@@ -43,7 +43,7 @@ pub(crate) fn diff(old: &Side<'_>, new: &Side<'_>) -> EntryDiff {
     EntryDiff { hunks: gone.chain(come).collect() }
 }
 
-fn leave_out_equal(gone: &mut Part<'_>, come: &mut Part<'_>) -> EntryHunk {
+fn leave_out_equal(gone: &mut EntryLines<'_>, come: &mut EntryLines<'_>) -> EntryHunk {
     while gone.lines.len().min(come.lines.len()) > 1 && gone.lines.last() == come.lines.last() {
         gone.lines.pop();
         come.lines.pop();
@@ -58,26 +58,26 @@ fn leave_out_equal(gone: &mut Part<'_>, come: &mut Part<'_>) -> EntryHunk {
 
 /// Lines of an entry.
 #[derive(Clone)]
-struct Part<'a> {
+struct EntryLines<'a> {
     /// The number of the first.
     line: usize,
     lines: Vec<&'a str>,
 }
 
-impl<'a> Side<'a> {
-    fn parts(&self) -> Vec<Part<'a>> {
+impl<'a> EntryText<'a> {
+    fn parts(&self) -> Vec<EntryLines<'a>> {
         let part = |place: &Range<usize>| {
             let text = &self.text[place.clone()];
             let shown = text.trim_start_matches(['\r', '\n']);
             let start = place.start + (text.len() - shown.len());
             let line = self.text[..start].matches('\n').count() + 1;
-            Part { line, lines: shown.lines().collect() }
+            EntryLines { line, lines: shown.lines().collect() }
         };
         self.places.iter().map(part).collect()
     }
 }
 
-impl Part<'_> {
+impl EntryLines<'_> {
     fn hunk(&self, removed: &[&str], added: &[&str]) -> EntryHunk {
         let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
         EntryHunk { line: self.line, removed: owned(removed), added: owned(added) }
@@ -89,15 +89,17 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::format::Format;
+    use crate::format::DocumentFormat;
 
-    /// What is shown when an entry is written, and when it is taken out again.
-    fn shown(format: Format, path: &[&str], text: &str) -> String {
+    /// The differences when an entry is written, and when it is removed again.
+    fn shown(format: DocumentFormat, path: &[&str], text: &str) -> String {
         let entry = json!({ "command": "/bin/metier", "args": ["mcp"] });
         let new = format.renew(text, path, &entry, &["url"]).expect("it is understood");
         let rest = format.remove(&new, path).expect("it is understood");
-        let side = |text| Side { text, places: format.places(text, path) };
-        rendered(&diff(&side(text), &side(&new))) + &rendered(&diff(&side(&new), &side(&rest)))
+        let side = |text| EntryText { text, places: format.places(text, path) };
+        let (added, removed) =
+            (entry_diff(&side(text), &side(&new)), entry_diff(&side(&new), &side(&rest)));
+        rendered(&added) + &rendered(&removed)
     }
 
     fn rendered(diff: &EntryDiff) -> String {
@@ -111,8 +113,8 @@ mod tests {
 
     #[test]
     fn what_other_servers_have_beside_the_entry_is_not_shown() {
-        let json = |text| shown(Format::Json, &["mcpServers", "metier"], text);
-        let toml = |text| shown(Format::Toml, &["mcp_servers", "metier"], text);
+        let json = |text| shown(DocumentFormat::Json, &["mcpServers", "metier"], text);
+        let toml = |text| shown(DocumentFormat::Toml, &["mcp_servers", "metier"], text);
         insta::assert_snapshot!(json(r#"{"mcpServers":{"a":{"key":"secret"}},"b":"secret"}"#), @r#"
         line 1:
         + "metier":{"command":"/bin/metier","args":["mcp"]}
@@ -155,7 +157,7 @@ mod tests {
 
     #[test]
     fn of_an_entry_that_is_replaced_the_lines_that_change_are_shown() {
-        let yaml = |text| shown(Format::Yaml, &["extensions", "metier"], text);
+        let yaml = |text| shown(DocumentFormat::Yaml, &["extensions", "metier"], text);
         insta::assert_snapshot!(yaml("a: 1\nextensions:\n  metier:\n    command: \"/bin/metier\"\n    args: [\"old\"]\n  other:\n    key: secret\n"), @r#"
         line 5:
         -     args: ["old"]

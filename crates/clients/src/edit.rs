@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::diff::{EntryDiff, Side, diff};
+use crate::diff::{EntryDiff, EntryText, entry_diff};
 use crate::entry::ServerEntry;
 use crate::error::ClientConfigError;
 use crate::file::{ClientFile, ClientFileLocation};
@@ -101,8 +101,8 @@ impl ClientFile {
 
     fn edit(&self, old_text: Option<String>, new_text: String, path: &[&str]) -> ClientEdit {
         let format = self.client.format;
-        let side = |text| Side { text, places: format.places(text, path) };
-        let diff = diff(&side(old_text.as_deref().unwrap_or_default()), &side(&new_text));
+        let side = |text| EntryText { text, places: format.places(text, path) };
+        let diff = entry_diff(&side(old_text.as_deref().unwrap_or_default()), &side(&new_text));
         ClientEdit { file: self.clone(), old_text, new_text, diff }
     }
 }
@@ -126,7 +126,7 @@ impl ClientEdit {
         &self.new_text
     }
 
-    /// Returns what changes, without what other servers have in the file.
+    /// Returns the changed lines of the entry, and none of other servers.
     #[must_use]
     pub fn diff(&self) -> &EntryDiff {
         &self.diff

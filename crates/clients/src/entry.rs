@@ -1,4 +1,4 @@
-//! What is written into a client's file for a server.
+//! Entries for a server, as each client words them in its file.
 //!
 //! A token is never written, only the name of the variable that has it.
 
@@ -8,22 +8,22 @@ use crate::client::{AgentClient, ClientScope};
 use crate::error::ClientConfigError;
 use crate::file::ClientFile;
 
-/// What an entry is.
+/// The members of an entry.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Shape {
+pub(crate) enum EntryShape {
     /// `command` and `args`, or an address under a name of the client's own.
     Plain { url: &'static str },
     /// The same, and `type`.
     Typed,
     /// A list of words, `local` or `remote`.
-    Words,
+    WordList,
     /// An extension of goose.
     Extension,
 }
 
-/// How a client is told of the variable that has a token.
+/// The way to tell a client of the variable that has a token.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Token {
+pub(crate) enum TokenReference {
     /// In the value of a header, between these.
     Header(&'static str, &'static str),
     /// The same, in the file of a project only.
@@ -31,7 +31,7 @@ pub(crate) enum Token {
     /// By a key for it.
     Key(&'static str),
     /// Not at all.
-    No(&'static str),
+    Unsupported(&'static str),
 }
 
 /// The server that a client is told of.
@@ -58,11 +58,11 @@ pub enum InstalledServer {
 pub struct ServerEntry {
     pub(crate) name: String,
     pub(crate) value: Value,
-    /// Keys that an entry of before may have and that mean nothing for this one.
+    /// Keys of a former entry that mean nothing for this one, or something else.
     pub(crate) other_keys: &'static [&'static str],
 }
 
-/// What clients know of a program, and of an address. `type` says which of them it is.
+/// Keys of entries for programs, and of those for addresses. `type` tells one from the other.
 const OF_PROGRAMS: &[&str] = &[
     "type",
     "command",
@@ -88,7 +88,7 @@ const OF_ADDRESSES: &[&str] = &[
 ];
 
 impl InstalledServer {
-    /// Keys that an entry of before may have and that mean nothing for this server, or another one.
+    /// Returns the keys of a former entry that mean nothing for this server, or something else.
     fn other_keys(&self) -> &'static [&'static str] {
         match self {
             Self::Program { .. } => OF_ADDRESSES,
@@ -119,7 +119,7 @@ impl ClientFile {
 }
 
 impl AgentClient {
-    /// What is written for a server, or why this client cannot be told of it.
+    /// Returns the entry for a server, or the reason why this client cannot be told of it.
     fn entry(
         &self,
         name: &str,
@@ -131,16 +131,16 @@ impl AgentClient {
             InstalledServer::Address { url, token_env } => {
                 let mut entry = self.address(url);
                 let (key, value) = match (self.token, scope) {
-                    (Token::Header(open, close), _)
-                    | (Token::ProjectHeader(open, close), ClientScope::Project) => {
+                    (TokenReference::Header(open, close), _)
+                    | (TokenReference::ProjectHeader(open, close), ClientScope::Project) => {
                         let value = format!("Bearer {open}{token_env}{close}");
                         ("headers", json!({ "Authorization": value }))
                     }
-                    (Token::Key(key), _) => (key, json!(token_env)),
-                    (Token::ProjectHeader(..), ClientScope::User) => {
+                    (TokenReference::Key(key), _) => (key, json!(token_env)),
+                    (TokenReference::ProjectHeader(..), ClientScope::User) => {
                         return Err("it puts variables into the file of a project only");
                     }
-                    (Token::No(reason), _) => return Err(reason),
+                    (TokenReference::Unsupported(reason), _) => return Err(reason),
                 };
                 entry.insert(key.to_owned(), value);
                 Ok(Value::Object(entry))
@@ -150,14 +150,14 @@ impl AgentClient {
 
     fn program(&self, name: &str, command: &str, args: &[String]) -> Value {
         match self.shape {
-            Shape::Plain { .. } => json!({ "command": command, "args": args }),
-            Shape::Typed => json!({ "type": "stdio", "command": command, "args": args }),
-            Shape::Words => {
+            EntryShape::Plain { .. } => json!({ "command": command, "args": args }),
+            EntryShape::Typed => json!({ "type": "stdio", "command": command, "args": args }),
+            EntryShape::WordList => {
                 let words: Vec<&str> =
                     [command].into_iter().chain(args.iter().map(String::as_str)).collect();
                 json!({ "type": "local", "command": words })
             }
-            Shape::Extension => json!({
+            EntryShape::Extension => json!({
                 "enabled": true,
                 "type": "stdio",
                 "name": name,
@@ -171,14 +171,14 @@ impl AgentClient {
 
     fn address(&self, url: &str) -> Map<String, Value> {
         let members = match self.shape {
-            Shape::Plain { url: key } => vec![(key.to_owned(), json!(url))],
-            Shape::Typed => {
+            EntryShape::Plain { url: key } => vec![(key.to_owned(), json!(url))],
+            EntryShape::Typed => {
                 vec![("type".to_owned(), json!("http")), ("url".to_owned(), json!(url))]
             }
-            Shape::Words => {
+            EntryShape::WordList => {
                 vec![("type".to_owned(), json!("remote")), ("url".to_owned(), json!(url))]
             }
-            Shape::Extension => {
+            EntryShape::Extension => {
                 let kind = json!("streamable_http");
                 vec![("type".to_owned(), kind), ("uri".to_owned(), json!(url))]
             }

@@ -31,7 +31,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod bare;
+mod blanked_json;
 mod client;
 mod diff;
 mod edit;

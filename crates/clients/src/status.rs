@@ -1,4 +1,4 @@
-//! Which files of clients have an entry.
+//! The files of all clients, and whether they have an entry.
 
 use std::path::{Path, PathBuf};
 

@@ -11,8 +11,10 @@ use crate::output::{Align, Column, Table, path_text, plain, style};
 
 /// Shows each client, its file, and whether this server is in it.
 pub(super) fn run(arguments: &InstallClientArgs, host: &ClientHost<'_>, context: &Context) {
-    let rows: Vec<Row> =
-        ClientFileStatus::of_all(&arguments.name, host).into_iter().map(Row::of).collect();
+    let rows: Vec<ClientStatusRow> = ClientFileStatus::of_all(&arguments.name, host)
+        .into_iter()
+        .map(ClientStatusRow::of)
+        .collect();
     if arguments.json {
         context.output.json(&rows);
         return;
@@ -20,7 +22,7 @@ pub(super) fn run(arguments: &InstallClientArgs, host: &ClientHost<'_>, context:
     let column = |heading| Column { heading, align: Align::Left, fills: false };
     let columns = [column("CLIENT"), column("SERVER"), column("SCOPE"), column("FILE")];
     let mut table = Table::new(&columns);
-    for Row { client, server, scope, file } in rows {
+    for ClientStatusRow { client, server, scope, file } in rows {
         let look = if server == "installed" { style::GOOD } else { style::DIM };
         table.row(vec![
             (style::NAME, client.to_owned()),
@@ -34,7 +36,7 @@ pub(super) fn run(arguments: &InstallClientArgs, host: &ClientHost<'_>, context:
 
 /// A file of a client, and whether this server is in it.
 #[derive(Debug, Serialize)]
-struct Row {
+struct ClientStatusRow {
     client: &'static str,
     server: &'static str,
     scope: &'static str,
@@ -42,7 +44,7 @@ struct Row {
     file: PathBuf,
 }
 
-impl Row {
+impl ClientStatusRow {
     fn of(status: ClientFileStatus) -> Self {
         let server = match status.state {
             EntryState::Present => "installed",

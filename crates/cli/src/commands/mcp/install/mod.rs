@@ -46,7 +46,7 @@ pub(super) fn run(
         list::run(arguments, &host, context);
         return Ok(OK);
     };
-    let install = Install::new(client, arguments, &host, context)?;
+    let install = ClientInstallation::new(client, arguments, &host, context)?;
     if arguments.remove {
         return install.remove();
     }
@@ -88,14 +88,14 @@ fn words(
     }
 }
 
-struct Install<'a> {
+struct ClientInstallation<'a> {
     client: &'static AgentClient,
     arguments: &'a InstallClientArgs,
     context: &'a Context,
     file: ClientFile,
 }
 
-impl<'a> Install<'a> {
+impl<'a> ClientInstallation<'a> {
     fn new(
         client: &'static AgentClient,
         arguments: &'a InstallClientArgs,

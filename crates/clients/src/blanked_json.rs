@@ -1,15 +1,15 @@
 //! JSON under comments and trailing commas: they are blanked out, byte for byte.
 
-/// The text without what is no JSON, each byte in its place.
-pub(crate) struct Bare {
+/// A text without comments and trailing commas, each other byte in its place.
+pub(crate) struct BlankedJson {
     /// Without comments.
     pub(crate) uncommented: String,
     /// And without trailing commas.
     pub(crate) plain: String,
 }
 
-impl Bare {
-    /// Blanks it out; `None` if a comment or a string never ends.
+impl BlankedJson {
+    /// Blanks a text; `None` if a comment or a string never ends.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let mut bytes = text.as_bytes().to_vec();
         if text.starts_with('\u{feff}') {
@@ -54,7 +54,7 @@ fn blank_trailing_commas(bytes: &mut [u8]) -> Option<()> {
     Some(())
 }
 
-/// Behind the string that begins here.
+/// Returns the place behind the string that begins here.
 pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     loop {
@@ -66,7 +66,7 @@ pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// Behind the comment that begins here.
+/// Returns the place behind the comment that begins here.
 pub(crate) fn comment_end(bytes: &[u8], start: usize) -> Option<usize> {
     let rest = bytes.get(start + 2..).unwrap_or_default();
     match bytes.get(start + 1)? {
@@ -76,7 +76,7 @@ pub(crate) fn comment_end(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// Behind the value that begins here, in text that is JSON.
+/// Returns the place behind the value that begins here, in text that is JSON.
 pub(crate) fn value_end(bytes: &[u8], start: usize) -> Option<usize> {
     let (mut at, mut depth) = (start, 0_usize);
     loop {

@@ -4,15 +4,13 @@
 //! and everything else in the file stays as it is, byte for byte. A file that is not understood is not
 //! touched; then the entry is shown, to be pasted.
 
-mod file;
 mod list;
 mod words;
 
 use std::path::PathBuf;
 
 use metier_clients::{
-    AgentClient, ClientConfigError, ClientEdit, ClientFile, ClientHost, EntryDiff, InstalledServer,
-    ServerEntry,
+    AgentClient, ClientEdit, ClientFile, ClientHost, EntryDiff, InstalledServer, ServerEntry,
 };
 use metier_config::ConfigWord;
 
@@ -51,13 +49,7 @@ pub(super) fn run(
         return install.remove();
     }
     let server = install.server(words)?;
-    let entry = install.file.entry(&arguments.name, &server).map_err(|error| match error {
-        ClientConfigError::TokenUnsupported { client: title, reason } => {
-            Failure::new(format!("{title} cannot be given a server that wants a token: {reason}"))
-                .hint("without `--http` it starts the server itself, and needs none")
-        }
-        error => Failure::of(&error),
-    })?;
+    let entry = install.file.entry(&arguments.name, &server)?;
     install.write(&entry)
 }
 
@@ -102,18 +94,7 @@ impl<'a> ClientInstallation<'a> {
         host: &ClientHost<'_>,
         context: &'a Context,
     ) -> Result<Self, Failure> {
-        let file =
-            ClientFile::locate(client, arguments.scope, host).map_err(|error| match error {
-                ClientConfigError::NoProjectFile { client: title } => {
-                    Failure::usage(format!("{title} has no configuration for a project"))
-                        .hint("leave out `--scope project`")
-                }
-                ClientConfigError::NoHome { .. } => {
-                    Failure::usage("HOME is not set, so there is no configuration of yours")
-                        .hint("set HOME, or use `--scope project`")
-                }
-                error => file::misplaced(&error),
-            })?;
+        let file = ClientFile::locate(client, arguments.scope, host)?;
         Ok(Self { client, arguments, context, file })
     }
 
@@ -153,17 +134,14 @@ impl<'a> ClientInstallation<'a> {
     fn write(&self, entry: &ServerEntry) -> Result<u8, Failure> {
         let (client, output) = (self.client, &self.context.output);
         self.note_home();
-        let plan = self.file.plan_addition(entry).map_err(|error| file::unreadable(&error))?;
+        let plan = self.file.plan_addition(entry)?;
         if self.arguments.print {
             output.say(&plain(&format!("for {}, in {}:", client.title, self.file.location())));
             output.print(&plan.snippet);
             return Ok(OK);
         }
         let (path, snippet) = (plan.key_path.join("."), plan.snippet.clone());
-        let Ok(edit) = plan.into_edit() else {
-            output.print(&snippet);
-            return Err(self.not_understood("add what is shown yourself"));
-        };
+        let edit = plan.into_edit().inspect_err(|_| output.print(&snippet))?;
         let Some(edit) = edit else {
             let location = self.file.location();
             output.print(&plain(&format!("there already: {path} in {location}")));
@@ -176,13 +154,7 @@ impl<'a> ClientInstallation<'a> {
 
     fn remove(&self) -> Result<u8, Failure> {
         let (client, output, name) = (self.client, &self.context.output, &self.arguments.name);
-        let edit = self.file.plan_removal(name).map_err(|error| match error {
-            ClientConfigError::RemovalNotUnderstood { name, .. } => {
-                self.not_understood(&format!("take `{name}` out yourself"))
-            }
-            error => file::unreadable(&error),
-        })?;
-        let Some(edit) = edit else {
+        let Some(edit) = self.file.plan_removal(name)? else {
             output.print(&plain(&format!("not there: {name} in {}", self.file.location())));
             return Ok(OK);
         };
@@ -208,27 +180,13 @@ impl<'a> ClientInstallation<'a> {
                 return Err(Failure::new("nothing was changed"));
             }
         }
-        edit.apply().map_err(|error| match error {
-            ClientConfigError::Changed { location: shown } => {
-                Failure::new(format!("`{shown}` was changed by somebody else meanwhile"))
-                    .hint("try again")
-            }
-            error => file::unwritable(&error),
-        })
+        Ok(edit.apply()?)
     }
 
     fn show(&self, edit: &ClientEdit) {
         let output = &self.context.output;
         output.print(&plain(&edit.location().to_string()));
         output.print(&rendered(edit.diff()));
-    }
-
-    fn not_understood(&self, hint: &str) -> Failure {
-        let shown = self.file.location();
-        Failure::new(format!(
-            "`{shown}` is not understood well enough to be changed, and was left as it is"
-        ))
-        .hint(hint)
     }
 
     /// The server that the client starts has the variables of the client, not those of this terminal.

@@ -1,5 +1,6 @@
-//! The editors: what they change, and that they change nothing else.
+//! The editors: their changes, and that nothing else changes.
 
+mod files;
 mod properties;
 
 use serde_json::{Value, json};

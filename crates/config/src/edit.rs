@@ -1,6 +1,6 @@
 //! Changes single settings of a configuration file and nothing else in it: comments, order and layout stay.
 //!
-//! The result is text. Whoever writes it decides about permissions and about replacing the file in one step.
+//! The result is text. The caller writes it, with [`replace_file`](crate::replace_file), and decides about permissions.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};

@@ -25,6 +25,7 @@ mod file;
 mod key;
 mod layers;
 mod page;
+mod replacement;
 mod sample;
 mod schema;
 pub mod sections;
@@ -40,6 +41,7 @@ pub use error::{ConfigError, McpServerNameError, check_agent_id, check_mcp_serve
 pub use key::{ProjectNarrowing, SettingKey, SettingKind, WordChoice};
 pub use layers::ConfigSources;
 pub use page::reference_page;
+pub use replacement::{FileReaders, replace_file, resolve_links};
 pub use sample::sample_file;
 pub use schema::json_schema;
 pub use sections::{Config, ConfigSection, McpServerConfig, ProviderConfig, SkillRunConfig};

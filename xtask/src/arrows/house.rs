@@ -39,6 +39,7 @@ pub(super) const HOUSE: &[Crate] = &[
             "approval",
             "session",
             "sandbox",
+            "clients",
             "telemetry",
             "net",
             "secrets",
@@ -56,6 +57,8 @@ pub(super) const HOUSE: &[Crate] = &[
         &["model", "workspace", "skill", "approval", "session", "sandbox", "net", "secrets"],
     ),
     shipped("model", &["net"]),
+    // Files of other agents are written the way ours are, and their YAML is read by the one reader there is.
+    shipped("clients", &["skill", "config"]),
     // Everybody makes spans with `tracing`; who sends them is known to the binary alone.
     shipped("telemetry", &["net", "secrets"]),
     // Which variables load code is known to one table, for whoever judges commands and for whoever runs them.

@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use metier_clients::{AGENT_CLIENTS, AgentClient, ClientScope};
 use metier_config::ExecutorKind;
 
 use super::{SourceArgs, word};
@@ -37,8 +39,8 @@ pub(crate) enum McpCommand {
 #[derive(Debug, Args)]
 pub(crate) struct InstallClientArgs {
     /// The agent to tell
-    #[arg(value_enum, required_unless_present = "list")]
-    pub client: Option<ClientName>,
+    #[arg(value_parser = client(), required_unless_present = "list")]
+    pub client: Option<&'static AgentClient>,
     /// List the agents, their files, and which of them know metier
     #[arg(long, conflicts_with_all = ["client", "scope", "print", "yes", "remove", "http", "executor"])]
     pub list: bool,
@@ -46,8 +48,8 @@ pub(crate) struct InstallClientArgs {
     #[arg(long, conflicts_with = "client", requires = "list")]
     pub json: bool,
     /// Change your own configuration, or that of this project
-    #[arg(long, value_name = "WHOSE", value_enum, default_value_t = Scope::User)]
-    pub scope: Scope,
+    #[arg(long, value_name = "WHOSE", value_parser = scope(), default_value = ClientScope::User.id())]
+    pub scope: ClientScope,
     /// Call the server so in the configuration
     #[arg(long, value_name = "NAME", default_value = "metier", value_parser = server_name)]
     pub name: String,
@@ -71,66 +73,24 @@ pub(crate) struct InstallClientArgs {
     pub executor: Option<ExecutorKind>,
 }
 
-/// The agents that can be told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ClientName {
-    /// Claude Code.
-    ClaudeCode,
-    /// Claude Desktop.
-    ClaudeDesktop,
-    /// Codex.
-    Codex,
-    /// Cursor.
-    Cursor,
-    /// VS Code.
-    Vscode,
-    /// Windsurf.
-    Windsurf,
-    /// Zed.
-    Zed,
-    /// Gemini CLI.
-    Gemini,
-    /// opencode.
-    Opencode,
-    /// goose.
-    Goose,
+/// Reads the id of an agent that can be told.
+fn client() -> impl TypedValueParser<Value = &'static AgentClient> {
+    let ids = AGENT_CLIENTS.iter().map(|it| PossibleValue::new(it.id).help(it.title));
+    PossibleValuesParser::new(ids)
+        .map(|id| AgentClient::find(&id).expect("the parser let no other id through"))
 }
 
-impl ClientName {
-    /// The name on the command line.
-    pub(crate) fn id(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::ClaudeDesktop => "claude-desktop",
-            Self::Codex => "codex",
-            Self::Cursor => "cursor",
-            Self::Vscode => "vscode",
-            Self::Windsurf => "windsurf",
-            Self::Zed => "zed",
-            Self::Gemini => "gemini",
-            Self::Opencode => "opencode",
-            Self::Goose => "goose",
-        }
-    }
-}
-
-/// Whose configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Scope {
-    /// That of the person.
-    User,
-    /// That of the project.
-    Project,
-}
-
-impl Scope {
-    /// The name on the command line.
-    pub(crate) fn id(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Project => "project",
-        }
-    }
+/// Reads whose configuration is changed.
+fn scope() -> impl TypedValueParser<Value = ClientScope> {
+    let (user, project) = (ClientScope::User.id(), ClientScope::Project.id());
+    let ids = [
+        PossibleValue::new(user).help("That of the person"),
+        PossibleValue::new(project).help("That of the project"),
+    ];
+    PossibleValuesParser::new(ids).map(move |id| match id == project {
+        true => ClientScope::Project,
+        false => ClientScope::User,
+    })
 }
 
 /// Longest name of a server.

@@ -21,9 +21,7 @@ pub(crate) use commands::{
     GLOBAL, LintFormat, ReadArgs, ReferencePage, SkillsArgs, SkillsCommand, SourceArgs, TrustArgs,
     word,
 };
-pub(crate) use mcp::{
-    ClientName, HttpArgs, InstallClientArgs, McpArgs, McpCommand, Scope, ServeArgs,
-};
+pub(crate) use mcp::{HttpArgs, InstallClientArgs, McpArgs, McpCommand, ServeArgs};
 pub(crate) use mistake::mistake;
 pub(crate) use notes::{Note, groups, note, overview, remark};
 pub(crate) use page::told_above;

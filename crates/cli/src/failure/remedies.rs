@@ -8,6 +8,7 @@ use std::iter;
 
 use metier_agent::library::EntryTreeError;
 use metier_agent::{AgentError, LibraryError};
+use metier_clients::ClientConfigError;
 use metier_config::{ConfigEditError, ConfigError};
 use metier_mcp::McpClientError;
 use metier_model::ModelError;
@@ -122,6 +123,44 @@ impl Failure {
                 Some("give the skill a name without dots, and write that".to_owned())
             }
             _ => None,
+        }
+    }
+}
+
+impl From<ClientConfigError> for Failure {
+    fn from(error: ClientConfigError) -> Self {
+        use ClientConfigError as E;
+        let hint = match &error {
+            E::NoHome { .. } => Some("set HOME, or use `--scope project`"),
+            E::NoProjectFile { .. } => Some("leave out `--scope project`"),
+            E::OutsideProject { .. } => {
+                Some("put a file in place of the link, or leave out `--scope project`")
+            }
+            E::Read { .. } | E::NotText { .. } => Some("make it a file of text that you can read"),
+            E::Write { .. } => Some("`--print` shows what to write there yourself"),
+            E::TokenUnsupported { .. } => {
+                Some("without `--http` it starts the server itself, and needs none")
+            }
+            E::AdditionNotUnderstood { .. } => Some("add what is shown yourself"),
+            E::RemovalNotUnderstood { name, .. } => {
+                let hint = format!("take `{name}` out yourself");
+                return Self::of(&error).hint(hint);
+            }
+            E::Changed { .. } => Some("try again"),
+            _ => None,
+        };
+        let failure = match &error {
+            E::NoHome { .. } => Self::new("HOME is not set, so there is no configuration of yours"),
+            // The sources of the source would say the same again.
+            E::Read { source, .. } | E::Write { source, .. } => {
+                Self::new(format!("{error}: {source}"))
+            }
+            error => Self::of(error),
+        };
+        let failure = failure.with(hint);
+        match error {
+            E::NoHome { .. } | E::NoProjectFile { .. } => failure.into_usage(),
+            _ => failure,
         }
     }
 }

@@ -9,7 +9,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use metier_config::{ConfigEdit, SettingKey, SettingKind, check_file_text};
+use metier_config::{
+    ConfigEdit, FileReaders, SettingKey, SettingKind, check_file_text, replace_file,
+};
 use metier_sandbox::{Job, Limits, Policy, Program, Stdio};
 
 use crate::ask;
@@ -17,7 +19,6 @@ use crate::context::no_state;
 use crate::environment::Environment;
 use crate::failure::{Failure, OK};
 use crate::output::{Output, plain};
-use crate::rewrite::{self, Readers};
 
 /// Largest value that is read from standard input.
 const MAX_VALUE: u64 = 64 << 10;
@@ -58,7 +59,7 @@ pub(super) fn unset(key: &str, environment: &Environment, output: Output) -> Res
     let mut edit = ConfigEdit::open(&file)?;
     let (name, shown) = (plain(key), file.display().to_string());
     if edit.unset(key)? {
-        write_config(&file, &edit.text()?, Readers::Owner)?;
+        write_config(&file, &edit.text()?, FileReaders::Owner)?;
         output.say(&format!("removed {name} from {}", plain(&shown)));
     } else {
         output.say(&format!("{name} is not set in {}", plain(&shown)));
@@ -77,7 +78,7 @@ pub(super) fn edit(environment: &Environment, output: Output) -> Result<u8, Fail
     // The copy is what is edited, so that nothing reads a file that would not load.
     let folder = tempfile::tempdir().map_err(|error| Failure::of_temporary_folder(&error))?;
     let copy = folder.path().join("config.toml");
-    rewrite::write(&copy, &before, Readers::OwnerOnly)
+    replace_file(&copy, &before, FileReaders::OwnerOnly)
         .map_err(|error| not_written(&copy, &error))?;
     loop {
         run_editor(environment, &copy)?;
@@ -87,7 +88,7 @@ pub(super) fn edit(environment: &Environment, output: Output) -> Result<u8, Fail
             return Ok(OK);
         }
         let Err(error) = check_file_text(&file, &text) else {
-            write_config(&file, &text, Readers::Owner)?;
+            write_config(&file, &text, FileReaders::Owner)?;
             output.say(&format!("changed {}", plain(&file.display().to_string())));
             return Ok(OK);
         };
@@ -110,16 +111,16 @@ pub(super) fn edit(environment: &Environment, output: Output) -> Result<u8, Fail
 pub(in crate::commands) fn write_config(
     file: &Path,
     text: &str,
-    readers: Readers,
+    readers: FileReaders,
 ) -> Result<(), Failure> {
-    rewrite::write(file, text, readers).map_err(|error| not_written(file, &error))
+    replace_file(file, text, readers).map_err(|error| not_written(file, &error))
 }
 
 /// Who may read the file once it has a value of this setting.
-pub(in crate::commands) fn readers_for(key: &str) -> Readers {
+pub(in crate::commands) fn readers_for(key: &str) -> FileReaders {
     match SettingKey::find(key) {
-        Some(SettingKey { kind: SettingKind::Secret, .. }) => Readers::OwnerOnly,
-        _ => Readers::Owner,
+        Some(SettingKey { kind: SettingKind::Secret, .. }) => FileReaders::OwnerOnly,
+        _ => FileReaders::Owner,
     }
 }
 

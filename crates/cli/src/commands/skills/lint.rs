@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Group, Level as SnippetLevel, Renderer, Snippet};
+use metier_config::{FileReaders, replace_file};
 use metier_skill::diagnostic::{Diagnostic, Level, Severity};
 use metier_skill::discover::{Absence, Links, Root, Source, find_skill_files};
 use metier_skill::fix;
@@ -21,7 +22,6 @@ use crate::commands::skills::sarif;
 use crate::context::Context;
 use crate::failure::{FAILED, Failure, OK};
 use crate::output::{Working, counted, path_text, plain, plain_block, style, styled};
-use crate::rewrite::{self, Readers};
 use crate::roots::Roots;
 
 /// What to look at, and how.
@@ -215,7 +215,7 @@ fn mend(context: &Context, file: &Path) -> Result<(), Failure> {
     if fixed == text {
         return Ok(());
     }
-    rewrite::write(file, &fixed, Readers::Everybody).map_err(|error| {
+    replace_file(file, &fixed, FileReaders::Everybody).map_err(|error| {
         Failure::new(format!("cannot write `{}`: {error}", file.display()))
             .hint("make it and its folder writable for you")
     })?;

@@ -6,6 +6,7 @@
 //! both fail here until somebody has read its wording among the others. How to: `INSTA_UPDATE=always cargo test -p metier failure`.
 
 mod agents;
+mod clients;
 mod hintless;
 mod models;
 mod servers;
@@ -139,6 +140,7 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
 fn sheet() -> Sheet {
     let mut sheet = Sheet::default();
     agents::add_to(&mut sheet);
+    clients::add_to(&mut sheet);
     models::add_to(&mut sheet);
     servers::add_to(&mut sheet);
     skills::add_to(&mut sheet);

@@ -1,19 +1,20 @@
 //! `metier mcp install --list`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use metier_clients::{ClientFileStatus, ClientHost, EntryState};
 use serde::Serialize;
 
-use super::clients::{CLIENTS, Client};
-use super::{file, format};
-use crate::args::{InstallClientArgs, Scope};
+use crate::args::InstallClientArgs;
 use crate::context::Context;
 use crate::output::{Align, Column, Table, path_text, plain, style};
-use crate::roots::Project;
 
 /// Shows each client, its file, and whether this server is in it.
-pub(super) fn run(arguments: &InstallClientArgs, context: &Context) {
-    let rows = rows(&arguments.name, context);
+pub(super) fn run(arguments: &InstallClientArgs, host: &ClientHost<'_>, context: &Context) {
+    let rows: Vec<ClientStatusRow> = ClientFileStatus::of_all(&arguments.name, host)
+        .into_iter()
+        .map(ClientStatusRow::of)
+        .collect();
     if arguments.json {
         context.output.json(&rows);
         return;
@@ -21,7 +22,7 @@ pub(super) fn run(arguments: &InstallClientArgs, context: &Context) {
     let column = |heading| Column { heading, align: Align::Left, fills: false };
     let columns = [column("CLIENT"), column("SERVER"), column("SCOPE"), column("FILE")];
     let mut table = Table::new(&columns);
-    for Row { client, server, scope, file } in rows {
+    for ClientStatusRow { client, server, scope, file } in rows {
         let look = if server == "installed" { style::GOOD } else { style::DIM };
         table.row(vec![
             (style::NAME, client.to_owned()),
@@ -35,7 +36,7 @@ pub(super) fn run(arguments: &InstallClientArgs, context: &Context) {
 
 /// A file of a client, and whether this server is in it.
 #[derive(Debug, Serialize)]
-struct Row {
+struct ClientStatusRow {
     client: &'static str,
     server: &'static str,
     scope: &'static str,
@@ -43,30 +44,14 @@ struct Row {
     file: PathBuf,
 }
 
-fn rows(name: &str, context: &Context) -> Vec<Row> {
-    let root = Project::of(&context.environment.folder).root;
-    let mut rows = Vec::new();
-    for client in CLIENTS {
-        for scope in [Scope::User, Scope::Project] {
-            let Some(file) = client.file(scope, &context.environment, &root) else { continue };
-            let server = state(client, name, &file);
-            rows.push(Row { client: client.name.id(), server, scope: scope.id(), file });
-        }
-    }
-    rows
-}
-
-fn state(client: &Client, name: &str, file: &Path) -> &'static str {
-    let text = match file::read(file) {
-        Ok(Some(text)) => text,
-        Ok(None) => return "no file",
-        Err(_) => return "unreadable",
-    };
-    match client.format.read(&text) {
-        Some(document) if format::find(&document, &client.place(&document, name)).is_some() => {
-            "installed"
-        }
-        Some(_) => "not there",
-        None => "unreadable",
+impl ClientStatusRow {
+    fn of(status: ClientFileStatus) -> Self {
+        let server = match status.state {
+            EntryState::Present => "installed",
+            EntryState::Absent => "not there",
+            EntryState::NoFile => "no file",
+            EntryState::Unreadable => "unreadable",
+        };
+        Self { client: status.client.id, server, scope: status.scope.id(), file: status.path }
     }
 }

@@ -4,34 +4,22 @@
 //! and everything else in the file stays as it is, byte for byte. A file that is not understood is not
 //! touched; then the entry is shown, to be pasted.
 
-mod bare;
-mod clients;
-mod diff;
-mod entry;
-mod file;
-mod format;
-mod json;
 mod list;
-mod toml;
 mod words;
-mod yaml;
-
-#[cfg(test)]
-mod tests;
 
 use std::path::PathBuf;
 
+use metier_clients::{
+    AgentClient, ClientEdit, ClientFile, ClientHost, EntryDiff, InstalledServer, ServerEntry,
+};
 use metier_config::ConfigWord;
-use serde_json::Value;
 
-use self::clients::Client;
-use self::entry::Server;
-use crate::args::{InstallClientArgs, Scope, ServeArgs};
+use crate::args::{InstallClientArgs, ServeArgs};
 use crate::ask;
 use crate::context::Context;
 use crate::environment;
 use crate::failure::{Failure, OK};
-use crate::output::{plain, style};
+use crate::output::{plain, plain_block, style, styled};
 use crate::roots::{Project, real};
 
 /// Tells a client, or has it forget.
@@ -45,21 +33,24 @@ pub(super) fn run(
     context: &Context,
 ) -> Result<u8, Failure> {
     let words = words(arguments, serve, context)?;
-    let Some(client) = arguments.client.map(Client::of) else {
-        list::run(arguments, context);
+    let environment = &context.environment;
+    let host = ClientHost {
+        home: environment.home.as_deref(),
+        working_directory: &environment.folder,
+        project_root: &Project::of(&environment.folder).root,
+        variables: &environment.variables,
+    };
+    let Some(client) = arguments.client else {
+        list::run(arguments, &host, context);
         return Ok(OK);
     };
-    let install = Install::new(client, arguments, context)?;
+    let install = ClientInstallation::new(client, arguments, &host, context)?;
     if arguments.remove {
         return install.remove();
     }
     let server = install.server(words)?;
-    let entry = client.entry(&arguments.name, &server, arguments.scope).map_err(|reason| {
-        let title = client.title;
-        Failure::new(format!("{title} cannot be given a server that wants a token: {reason}"))
-            .hint("without `--http` it starts the server itself, and needs none")
-    })?;
-    install.write(&entry, server.other_keys())
+    let entry = install.file.entry(&arguments.name, &server)?;
+    install.write(&entry)
 }
 
 /// What the server is started with. What would not be written down is refused.
@@ -89,40 +80,28 @@ fn words(
     }
 }
 
-struct Install<'a> {
-    client: &'static Client,
+struct ClientInstallation<'a> {
+    client: &'static AgentClient,
     arguments: &'a InstallClientArgs,
     context: &'a Context,
-    /// The file as the client names it.
-    file: PathBuf,
-    /// Where that really is.
-    place: PathBuf,
+    file: ClientFile,
 }
 
-impl<'a> Install<'a> {
+impl<'a> ClientInstallation<'a> {
     fn new(
-        client: &'static Client,
+        client: &'static AgentClient,
         arguments: &'a InstallClientArgs,
+        host: &ClientHost<'_>,
         context: &'a Context,
     ) -> Result<Self, Failure> {
-        let (scope, root) = (arguments.scope, Project::of(&context.environment.folder).root);
-        let file = client.file(scope, &context.environment, &root).ok_or_else(|| match scope {
-            Scope::Project => {
-                let title = client.title;
-                Failure::usage(format!("{title} has no configuration for a project"))
-                    .hint("leave out `--scope project`")
-            }
-            Scope::User => Failure::usage("HOME is not set, so there is no configuration of yours")
-                .hint("set HOME, or use `--scope project`"),
-        })?;
-        let place = file::place(&file, scope, &root)?;
-        Ok(Self { client, arguments, context, file, place })
+        let file = ClientFile::locate(client, arguments.scope, host)?;
+        Ok(Self { client, arguments, context, file })
     }
 
     /// How the client reaches the server.
-    fn server(&self, words: Vec<String>) -> Result<Server, Failure> {
+    fn server(&self, words: Vec<String>) -> Result<InstalledServer, Failure> {
         if let (Some(url), Some(token_env)) = (&self.arguments.http, &self.arguments.token_env) {
-            return Ok(Server::Address { url: url.clone(), token_env: token_env.clone() });
+            return Ok(InstalledServer::Address { url: url.clone(), token_env: token_env.clone() });
         }
         let program = self.program()?;
         let mut args = vec!["mcp".to_owned()];
@@ -130,7 +109,7 @@ impl<'a> Install<'a> {
             args.extend(["--executor".to_owned(), executor.word().to_owned()]);
         }
         args.extend(words);
-        Ok(Server::Program { command: words::text(&program)?, args })
+        Ok(InstalledServer::Program { command: words::text(&program)?, args })
     }
 
     /// This program, under the name by which it is found if it has one: that name stays when what is behind it
@@ -152,66 +131,45 @@ impl<'a> Install<'a> {
         Ok(program)
     }
 
-    fn write(&self, entry: &Value, other_keys: &[&str]) -> Result<u8, Failure> {
+    fn write(&self, entry: &ServerEntry) -> Result<u8, Failure> {
         let (client, output) = (self.client, &self.context.output);
-        let (format, name) = (client.format, self.arguments.name.as_str());
         self.note_home();
-        let there = file::read(&self.place)?;
-        let old = there.as_deref().unwrap_or_default();
-        let document = format.read(old);
-        let path = client.place(document.as_ref().unwrap_or(&Value::Null), name);
-        let snippet = || format.set("", &path, entry).unwrap_or_default();
+        let plan = self.file.plan_addition(entry)?;
         if self.arguments.print {
-            output.say(&plain(&format!("for {}, in {}:", client.title, self.shown())));
-            output.print(&snippet());
+            output.say(&plain(&format!("for {}, in {}:", client.title, self.file.location())));
+            output.print(&plan.snippet);
             return Ok(OK);
         }
-        if document.as_ref().is_some_and(|it| format.has(it, &path, entry)) {
-            let shown = self.shown();
-            output.print(&plain(&format!("there already: {} in {shown}", path.join("."))));
+        let (path, snippet) = (plan.key_path.join("."), plan.snippet.clone());
+        let edit = plan.into_edit().inspect_err(|_| output.print(&snippet))?;
+        let Some(edit) = edit else {
+            let location = self.file.location();
+            output.print(&plain(&format!("there already: {path} in {location}")));
             return Ok(OK);
-        }
-        let Some(new) = format.renew(old, &path, entry, other_keys) else {
-            output.print(&snippet());
-            return Err(self.not_understood("add what is shown yourself"));
         };
-        self.replace(there.as_deref(), &new, &path)?;
+        self.replace(&edit)?;
         output.say(&format!("written; {} uses it once it has been restarted", client.title));
         Ok(OK)
     }
 
     fn remove(&self) -> Result<u8, Failure> {
-        let (client, output) = (self.client, &self.context.output);
-        let name = &self.arguments.name;
-        let none = || output.print(&plain(&format!("not there: {name} in {}", self.shown())));
-        let Some(old) = file::read(&self.place)? else {
-            none();
+        let (client, output, name) = (self.client, &self.context.output, &self.arguments.name);
+        let Some(edit) = self.file.plan_removal(name)? else {
+            output.print(&plain(&format!("not there: {name} in {}", self.file.location())));
             return Ok(OK);
-        };
-        let by_hand = format!("take `{name}` out yourself");
-        let Some(document) = client.format.read(&old) else {
-            return Err(self.not_understood(&by_hand));
-        };
-        let path = client.place(&document, name);
-        if format::find(&document, &path).is_none() {
-            none();
-            return Ok(OK);
-        }
-        let Some(new) = client.format.remove(&old, &path) else {
-            return Err(self.not_understood(&by_hand));
         };
         if self.arguments.print {
-            self.show(&old, &new, &path);
+            self.show(&edit);
             return Ok(OK);
         }
-        self.replace(Some(&old), &new, &path)?;
+        self.replace(&edit)?;
         output.say(&format!("taken out; {} forgets it once it has been restarted", client.title));
         Ok(OK)
     }
 
     /// Shows a change, and makes it if somebody agrees.
-    fn replace(&self, old: Option<&str>, new: &str, path: &[&str]) -> Result<(), Failure> {
-        self.show(old.unwrap_or_default(), new, path);
+    fn replace(&self, edit: &ClientEdit) -> Result<(), Failure> {
+        self.show(edit);
         if !self.arguments.yes {
             if !ask::can_ask() {
                 return Err(Failure::usage("a file of another program is not changed unasked")
@@ -222,34 +180,13 @@ impl<'a> Install<'a> {
                 return Err(Failure::new("nothing was changed"));
             }
         }
-        // Clients write to their files too, and a person takes time to answer.
-        if file::read(&self.place)?.as_deref() != old {
-            let shown = self.shown();
-            return Err(Failure::new(format!("`{shown}` was changed by somebody else meanwhile"))
-                .hint("try again"));
-        }
-        file::write(&self.place, new, self.arguments.scope)
+        Ok(edit.apply()?)
     }
 
-    fn show(&self, old: &str, new: &str, path: &[&str]) {
-        let (format, output) = (self.client.format, &self.context.output);
-        output.print(&plain(&self.shown()));
-        let side = |text| diff::Side { text, places: format.places(text, path) };
-        output.print(&diff::diff(&side(old), &side(new)));
-    }
-
-    /// The file, and where it is if links lead elsewhere.
-    fn shown(&self) -> String {
-        let (file, place) = (self.file.display(), self.place.display());
-        if self.file == self.place { file.to_string() } else { format!("{file} -> {place}") }
-    }
-
-    fn not_understood(&self, hint: &str) -> Failure {
-        let shown = self.shown();
-        Failure::new(format!(
-            "`{shown}` is not understood well enough to be changed, and was left as it is"
-        ))
-        .hint(hint)
+    fn show(&self, edit: &ClientEdit) {
+        let output = &self.context.output;
+        output.print(&plain(&edit.location().to_string()));
+        output.print(&rendered(edit.diff()));
     }
 
     /// The server that the client starts has the variables of the client, not those of this terminal.
@@ -262,4 +199,21 @@ impl<'a> Install<'a> {
             self.context.output.note(style::WARN, "note: ", note);
         }
     }
+}
+
+/// A change, with a sign before each line that goes or comes.
+fn rendered(diff: &EntryDiff) -> String {
+    let mut text = String::new();
+    for hunk in &diff.hunks {
+        text += &styled(style::DIM, format!("line {}:", hunk.line));
+        for (style, sign, lines) in
+            [(style::BAD, '-', &hunk.removed), (style::GOOD, '+', &hunk.added)]
+        {
+            for line in lines {
+                text += &format!("\n{}", styled(style, format!("{sign} {}", plain_block(line))));
+            }
+        }
+        text += "\n";
+    }
+    text
 }

@@ -1,10 +1,11 @@
-//! The editors: what they change, and that they change nothing else.
+//! The editors: their changes, and that nothing else changes.
 
+mod files;
 mod properties;
 
 use serde_json::{Value, json};
 
-use crate::commands::mcp::install::format::Format;
+use crate::format::DocumentFormat;
 
 fn entry() -> Value {
     json!({ "command": "/bin/metier", "args": ["mcp", "--agent", "a b"] })
@@ -15,7 +16,7 @@ const TOML: [&str; 2] = ["mcp_servers", "metier"];
 const YAML: [&str; 2] = ["extensions", "metier"];
 
 /// The text with the entry, after it was seen that taking it out gives the text back.
-fn with(format: Format, path: &[&str], text: &str) -> String {
+fn with(format: DocumentFormat, path: &[&str], text: &str) -> String {
     let Some(changed) = format.set(text, path, &entry()) else { return "refused".to_owned() };
     let document = format.read(&changed).expect("it can be read");
     assert!(format.has(&document, path, &entry()));
@@ -26,7 +27,7 @@ fn with(format: Format, path: &[&str], text: &str) -> String {
 
 #[test]
 fn json_gets_the_entry_and_keeps_comments_commas_and_layout() {
-    let with = |text| with(Format::Json, &JSON, text);
+    let with = |text| with(DocumentFormat::Json, &JSON, text);
     insta::assert_snapshot!(with("{}\n"), @r#"
     {
       "mcpServers": {
@@ -93,7 +94,7 @@ fn json_gets_the_entry_and_keeps_comments_commas_and_layout() {
 
 #[test]
 fn json_that_is_not_understood_is_refused() {
-    let with = |text| with(Format::Json, &JSON, text);
+    let with = |text| with(DocumentFormat::Json, &JSON, text);
     for text in [
         "[]",
         "{",
@@ -115,7 +116,7 @@ fn json_that_is_not_understood_is_refused() {
 #[test]
 fn an_entry_of_the_same_name_is_replaced_where_it_stands() {
     let json = "{\n  \"mcpServers\": {\n    \"metier\": {\"command\": \"old\"}, // here\n    \"b\": {}\n  }\n}\n";
-    insta::assert_snapshot!(Format::Json.set(json, &JSON, &entry()).expect("it is understood"), @r#"
+    insta::assert_snapshot!(DocumentFormat::Json.set(json, &JSON, &entry()).expect("it is understood"), @r#"
     {
       "mcpServers": {
         "metier": {
@@ -127,7 +128,7 @@ fn an_entry_of_the_same_name_is_replaced_where_it_stands() {
     }
     "#);
     let toml = "[mcp_servers.metier] # here\ncommand = \"old\"\n\n[mcp_servers.metier.env]\nA = \"1\"\n\n# next\n[other]\na = 1\n";
-    insta::assert_snapshot!(Format::Toml.set(toml, &TOML, &entry()).expect("it is understood"), @r#"
+    insta::assert_snapshot!(DocumentFormat::Toml.set(toml, &TOML, &entry()).expect("it is understood"), @r#"
     [mcp_servers.metier]
     command = "/bin/metier"
     args = ["mcp", "--agent", "a b"]
@@ -137,7 +138,7 @@ fn an_entry_of_the_same_name_is_replaced_where_it_stands() {
     a = 1
     "#);
     let yaml = "extensions:\n  metier:\n    cmd: old\n    envs:\n      A: '1'\n  # next\n  b:\n    cmd: x\n";
-    insta::assert_snapshot!(Format::Yaml.set(yaml, &YAML, &entry()).expect("it is understood"), @r#"
+    insta::assert_snapshot!(DocumentFormat::Yaml.set(yaml, &YAML, &entry()).expect("it is understood"), @r#"
     extensions:
       metier:
         command: "/bin/metier"
@@ -151,19 +152,19 @@ fn an_entry_of_the_same_name_is_replaced_where_it_stands() {
 #[test]
 fn what_people_add_to_an_entry_does_not_make_it_another() {
     let text = "[mcp_servers.metier]\ncommand = \"/bin/metier\"\nargs = [\"mcp\", \"--agent\", \"a b\"]\nenv = { A = \"1\" }\n";
-    let document = Format::Toml.read(text).expect("it can be read");
-    assert!(Format::Toml.has(&document, &TOML, &entry()));
-    assert!(!Format::Toml.has(&document, &TOML, &json!({ "command": "/bin/other" })));
-    assert!(!Format::Toml.has(&document, &["mcp_servers", "other"], &entry()));
+    let document = DocumentFormat::Toml.read(text).expect("it can be read");
+    assert!(DocumentFormat::Toml.has(&document, &TOML, &entry()));
+    assert!(!DocumentFormat::Toml.has(&document, &TOML, &json!({ "command": "/bin/other" })));
+    assert!(!DocumentFormat::Toml.has(&document, &["mcp_servers", "other"], &entry()));
 }
 
 #[test]
 fn what_people_add_to_an_entry_stays_when_it_is_replaced() {
-    let renewed = |format: Format, path: &[&str], text: &str| {
+    let renewed = |format: DocumentFormat, path: &[&str], text: &str| {
         format.renew(text, path, &entry(), &["type", "url", "headers"]).expect("it is understood")
     };
     let json = "{\n  \"mcpServers\": {\n    \"metier\": {\n      // mine\n      \"command\": \"old\",\n      \"env\": { \"METIER_HOME\": \"/m\" }, // here\n      \"url\": \"x\"\n    }\n  }\n}\n";
-    insta::assert_snapshot!(renewed(Format::Json, &JSON, json), @r#"
+    insta::assert_snapshot!(renewed(DocumentFormat::Json, &JSON, json), @r#"
     {
       "mcpServers": {
         "metier": {
@@ -176,7 +177,7 @@ fn what_people_add_to_an_entry_stays_when_it_is_replaced() {
     }
     "#);
     let toml = "[mcp_servers.metier]\nurl = 'x'\nstartup_timeout_sec = 20\n\n[mcp_servers.metier.env]\nMETIER_HOME = '/m' # here\n";
-    insta::assert_snapshot!(renewed(Format::Toml, &TOML, toml), @r#"
+    insta::assert_snapshot!(renewed(DocumentFormat::Toml, &TOML, toml), @r#"
     [mcp_servers.metier]
     command = "/bin/metier"
     args = ["mcp", "--agent", "a b"]
@@ -186,7 +187,7 @@ fn what_people_add_to_an_entry_stays_when_it_is_replaced() {
     METIER_HOME = '/m' # here
     "#);
     let yaml = "extensions:\n  metier:\n      command: old\n      envs:\n        METIER_HOME: /m # here\n      bundled: true\n      url: x\n  b:\n    cmd: x\n";
-    insta::assert_snapshot!(renewed(Format::Yaml, &YAML, yaml), @r#"
+    insta::assert_snapshot!(renewed(DocumentFormat::Yaml, &YAML, yaml), @r#"
     extensions:
       metier:
           command: "/bin/metier"
@@ -199,12 +200,12 @@ fn what_people_add_to_an_entry_stays_when_it_is_replaced() {
     "#);
     let headers = json!({ "url": "http://a", "headers": { "Authorization": "new" } });
     let json = r#"{"mcpServers":{"metier":{"command":"x","env":{},"headers":{"Authorization":"old","X-Mine":"1"}}}}"#;
-    insta::assert_snapshot!(Format::Json.renew(json, &JSON, &headers, &["command", "env"]).expect("it is understood"), @r#"{"mcpServers":{"metier":{"headers":{"Authorization":"new","X-Mine":"1"},"url":"http://a"}}}"#);
+    insta::assert_snapshot!(DocumentFormat::Json.renew(json, &JSON, &headers, &["command", "env"]).expect("it is understood"), @r#"{"mcpServers":{"metier":{"headers":{"Authorization":"new","X-Mine":"1"},"url":"http://a"}}}"#);
 }
 
 #[test]
 fn toml_gets_a_table_behind_the_others() {
-    let with = |text| with(Format::Toml, &TOML, text);
+    let with = |text| with(DocumentFormat::Toml, &TOML, text);
     insta::assert_snapshot!(with(""), @r#"
     [mcp_servers.metier]
     command = "/bin/metier"
@@ -236,7 +237,7 @@ fn toml_gets_a_table_behind_the_others() {
 #[test]
 fn a_table_in_the_middle_is_taken_out_and_comments_of_its_neighbours_stay() {
     let text = "# top\n[a]\nb = 1\n\n[mcp_servers.metier]\ncommand = 'x' # ours\nargs = [\n  'mcp',\n]\n\n[ mcp_servers . \"metier\" . env ]\nA = '1'\n\n# of c\n[c]\nd = 1\n";
-    insta::assert_snapshot!(Format::Toml.remove(text, &TOML).expect("it is understood"), @"
+    insta::assert_snapshot!(DocumentFormat::Toml.remove(text, &TOML).expect("it is understood"), @"
     # top
     [a]
     b = 1
@@ -249,7 +250,7 @@ fn a_table_in_the_middle_is_taken_out_and_comments_of_its_neighbours_stay() {
 
 #[test]
 fn yaml_gets_an_entry_behind_the_others() {
-    let with = |text| with(Format::Yaml, &YAML, text);
+    let with = |text| with(DocumentFormat::Yaml, &YAML, text);
     insta::assert_snapshot!(with(""), @r#"
     extensions:
       metier:
@@ -297,7 +298,7 @@ fn yaml_gets_an_entry_behind_the_others() {
 
 #[test]
 fn yaml_that_is_not_understood_is_refused() {
-    let with = |text| with(Format::Yaml, &YAML, text);
+    let with = |text| with(DocumentFormat::Yaml, &YAML, text);
     for text in [
         "extensions: {a: {cmd: x}}\n",
         "extensions: [a]\n",
@@ -316,13 +317,13 @@ fn yaml_that_is_not_understood_is_refused() {
 fn an_empty_object_that_only_the_entry_needed_goes_with_it() {
     let json =
         "{\n  \"a\": 1,\n  \"mcpServers\": {\n    \"metier\": {\"command\": \"x\"}\n  }\n}\n";
-    insta::assert_snapshot!(Format::Json.remove(json, &JSON).expect("it is understood"), @r#"
+    insta::assert_snapshot!(DocumentFormat::Json.remove(json, &JSON).expect("it is understood"), @r#"
     {
       "a": 1
     }
     "#);
     let yaml = "extensions: # all\n  metier:\n    cmd: x\nA: 1\n";
-    insta::assert_snapshot!(Format::Yaml.remove(yaml, &YAML).expect("it is understood"), @"
+    insta::assert_snapshot!(DocumentFormat::Yaml.remove(yaml, &YAML).expect("it is understood"), @"
     extensions: {} # all
     A: 1
     ");
@@ -330,7 +331,7 @@ fn an_empty_object_that_only_the_entry_needed_goes_with_it() {
 
 #[test]
 fn comments_beside_the_entry_stay_when_it_goes() {
-    let with = |text| with(Format::Json, &JSON, text);
+    let with = |text| with(DocumentFormat::Json, &JSON, text);
     insta::assert_snapshot!(with("{\n  \"mcpServers\": { // \"old\": {}\n  }\n}\n"), @r#"
     {
       "mcpServers": { // "old": {}
@@ -343,7 +344,7 @@ fn comments_beside_the_entry_stay_when_it_goes() {
     "#);
     let _seen = with("{\n  \"mcpServers\": {\n    /* old */\n  },\n  \"a\": 1\n}\n");
     let _seen = with("{\n  // mine\n}\n");
-    let removed = |text: &str| Format::Json.remove(text, &JSON).expect("it is understood");
+    let removed = |text: &str| DocumentFormat::Json.remove(text, &JSON).expect("it is understood");
     insta::assert_snapshot!(removed("{\n  \"mcpServers\": {\n    // ours\n    \"metier\": {\"command\": \"x\"}\n  },\n  \"a\": 1\n}\n"), @r#"
     {
       "mcpServers": {

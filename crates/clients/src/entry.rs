@@ -1,28 +1,29 @@
-//! What is written into a client's file for a server.
+//! Entries for a server, as each client words them in its file.
 //!
 //! A token is never written, only the name of the variable that has it.
 
 use serde_json::{Map, Value, json};
 
-use super::clients::Client;
-use crate::args::Scope;
+use crate::client::{AgentClient, ClientScope};
+use crate::error::ClientConfigError;
+use crate::file::ClientFile;
 
-/// What an entry is.
+/// The members of an entry.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Shape {
+pub(crate) enum EntryShape {
     /// `command` and `args`, or an address under a name of the client's own.
     Plain { url: &'static str },
     /// The same, and `type`.
     Typed,
     /// A list of words, `local` or `remote`.
-    Words,
+    WordList,
     /// An extension of goose.
     Extension,
 }
 
-/// How a client is told of the variable that has a token.
+/// The way to tell a client of the variable that has a token.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Token {
+pub(crate) enum TokenReference {
     /// In the value of a header, between these.
     Header(&'static str, &'static str),
     /// The same, in the file of a project only.
@@ -30,19 +31,38 @@ pub(super) enum Token {
     /// By a key for it.
     Key(&'static str),
     /// Not at all.
-    No(&'static str),
+    Unsupported(&'static str),
 }
 
-/// How the server is reached.
+/// The server that a client is told of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InstalledServer {
+    /// A program that the client starts.
+    Program {
+        /// The program, by a path that means the same everywhere.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+    },
+    /// A server at an address.
+    Address {
+        /// The address.
+        url: String,
+        /// The variable with the token that the server wants. The client has it, not this process.
+        token_env: String,
+    },
+}
+
+/// An entry for a server, in the words of one client.
 #[derive(Clone, Debug)]
-pub(super) enum Server {
-    /// The client starts it.
-    Program { command: String, args: Vec<String> },
-    /// It is at an address, and wants the token that a variable has.
-    Address { url: String, token_env: String },
+pub struct ServerEntry {
+    pub(crate) name: String,
+    pub(crate) value: Value,
+    /// Keys of a former entry that mean nothing for this one, or something else.
+    pub(crate) other_keys: &'static [&'static str],
 }
 
-/// What clients know of a program, and of an address. `type` says which of them it is.
+/// Keys of entries for programs, and of those for addresses. `type` tells one from the other.
 const OF_PROGRAMS: &[&str] = &[
     "type",
     "command",
@@ -67,9 +87,9 @@ const OF_ADDRESSES: &[&str] = &[
     "bearer_token_env_var",
 ];
 
-impl Server {
-    /// Keys that an entry of before may have and that mean nothing for this server, or another one.
-    pub(super) fn other_keys(&self) -> &'static [&'static str] {
+impl InstalledServer {
+    /// Returns the keys of a former entry that mean nothing for this server, or something else.
+    fn other_keys(&self) -> &'static [&'static str] {
         match self {
             Self::Program { .. } => OF_ADDRESSES,
             Self::Address { .. } => OF_PROGRAMS,
@@ -77,29 +97,50 @@ impl Server {
     }
 }
 
-impl Client {
-    /// What is written for a server, or why this client cannot be told of it.
-    pub(super) fn entry(
+impl ClientFile {
+    /// Words the entry of a name for a server.
+    ///
+    /// # Errors
+    ///
+    /// When the client would need the token itself.
+    pub fn entry(
         &self,
         name: &str,
-        server: &Server,
-        scope: Scope,
+        server: &InstalledServer,
+    ) -> Result<ServerEntry, ClientConfigError> {
+        let (client, other_keys) = (self.client, server.other_keys());
+        match client.entry(name, server, self.scope) {
+            Ok(value) => Ok(ServerEntry { name: name.to_owned(), value, other_keys }),
+            Err(reason) => {
+                Err(ClientConfigError::TokenUnsupported { client: client.title, reason })
+            }
+        }
+    }
+}
+
+impl AgentClient {
+    /// Returns the entry for a server, or the reason why this client cannot be told of it.
+    fn entry(
+        &self,
+        name: &str,
+        server: &InstalledServer,
+        scope: ClientScope,
     ) -> Result<Value, &'static str> {
         match server {
-            Server::Program { command, args } => Ok(self.program(name, command, args)),
-            Server::Address { url, token_env } => {
+            InstalledServer::Program { command, args } => Ok(self.program(name, command, args)),
+            InstalledServer::Address { url, token_env } => {
                 let mut entry = self.address(url);
                 let (key, value) = match (self.token, scope) {
-                    (Token::Header(open, close), _)
-                    | (Token::ProjectHeader(open, close), Scope::Project) => {
+                    (TokenReference::Header(open, close), _)
+                    | (TokenReference::ProjectHeader(open, close), ClientScope::Project) => {
                         let value = format!("Bearer {open}{token_env}{close}");
                         ("headers", json!({ "Authorization": value }))
                     }
-                    (Token::Key(key), _) => (key, json!(token_env)),
-                    (Token::ProjectHeader(..), Scope::User) => {
+                    (TokenReference::Key(key), _) => (key, json!(token_env)),
+                    (TokenReference::ProjectHeader(..), ClientScope::User) => {
                         return Err("it puts variables into the file of a project only");
                     }
-                    (Token::No(reason), _) => return Err(reason),
+                    (TokenReference::Unsupported(reason), _) => return Err(reason),
                 };
                 entry.insert(key.to_owned(), value);
                 Ok(Value::Object(entry))
@@ -109,14 +150,14 @@ impl Client {
 
     fn program(&self, name: &str, command: &str, args: &[String]) -> Value {
         match self.shape {
-            Shape::Plain { .. } => json!({ "command": command, "args": args }),
-            Shape::Typed => json!({ "type": "stdio", "command": command, "args": args }),
-            Shape::Words => {
+            EntryShape::Plain { .. } => json!({ "command": command, "args": args }),
+            EntryShape::Typed => json!({ "type": "stdio", "command": command, "args": args }),
+            EntryShape::WordList => {
                 let words: Vec<&str> =
                     [command].into_iter().chain(args.iter().map(String::as_str)).collect();
                 json!({ "type": "local", "command": words })
             }
-            Shape::Extension => json!({
+            EntryShape::Extension => json!({
                 "enabled": true,
                 "type": "stdio",
                 "name": name,
@@ -130,14 +171,14 @@ impl Client {
 
     fn address(&self, url: &str) -> Map<String, Value> {
         let members = match self.shape {
-            Shape::Plain { url: key } => vec![(key.to_owned(), json!(url))],
-            Shape::Typed => {
+            EntryShape::Plain { url: key } => vec![(key.to_owned(), json!(url))],
+            EntryShape::Typed => {
                 vec![("type".to_owned(), json!("http")), ("url".to_owned(), json!(url))]
             }
-            Shape::Words => {
+            EntryShape::WordList => {
                 vec![("type".to_owned(), json!("remote")), ("url".to_owned(), json!(url))]
             }
-            Shape::Extension => {
+            EntryShape::Extension => {
                 let kind = json!("streamable_http");
                 vec![("type".to_owned(), kind), ("uri".to_owned(), json!(url))]
             }
@@ -149,21 +190,25 @@ impl Client {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::mcp::install::clients::CLIENTS;
+    use crate::client::AGENT_CLIENTS;
 
     #[test]
     fn a_token_is_never_written_only_the_name_of_its_variable() {
-        let server =
-            Server::Address { url: "http://127.0.0.1:7777/mcp".into(), token_env: "TOKEN".into() };
-        let seen: Vec<String> = CLIENTS
+        let server = InstalledServer::Address {
+            url: "http://127.0.0.1:7777/mcp".into(),
+            token_env: "TOKEN".into(),
+        };
+        let seen: Vec<String> = AGENT_CLIENTS
             .iter()
-            .flat_map(|client| [Scope::User, Scope::Project].map(|scope| (client, scope)))
-            .filter(|(client, scope)| *scope == Scope::User || client.project.is_some())
+            .flat_map(|client| {
+                [ClientScope::User, ClientScope::Project].map(|scope| (client, scope))
+            })
+            .filter(|(client, scope)| *scope == ClientScope::User || client.project.is_some())
             .map(|(client, scope)| {
                 let entry = client.entry("metier", &server, scope);
                 let entry =
                     entry.map_or_else(|reason| format!("no: {reason}"), |it| it.to_string());
-                format!("{} {}: {entry}", client.name.id(), scope.id())
+                format!("{} {}: {entry}", client.id, scope.id())
             })
             .collect();
         insta::assert_snapshot!(seen.join("\n"), @r#"

@@ -1,27 +1,27 @@
 //! YAML of two levels, changed by lines: a mapping at the left edge, and entries set in below it.
 //!
-//! That is how the client writes its own file. What is laid out in another way gives no change, or a wrong
-//! one, which the caller sees and does not take. Scalars are read as their text.
+//! That is the layout in which the client writes its own file. Any other gives no change, or a wrong one, which the
+//! caller notices and refuses. Scalars are read as their text.
 
 use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::format::{line_ranges, newline};
+use crate::format::{line_ranges, newline};
 
-/// What entries are set in by where a file does not show it.
+/// The indentation of entries where a file does not show its own.
 const USUAL_INDENT: &str = "  ";
 
-/// The document, its scalars as text; a blank one is an empty mapping.
-pub(super) fn read(text: &str) -> Option<Value> {
+/// Reads the document, its scalars as text; a blank one is an empty mapping.
+pub(crate) fn read(text: &str) -> Option<Value> {
     match metier_skill::header::yaml(text)? {
         Value::Null => Some(Value::Object(Map::new())),
         document => Some(document),
     }
 }
 
-/// An entry as [`read`] gives it.
-pub(super) fn as_read(value: &Value) -> Value {
+/// Returns an entry as [`read`] gives it.
+pub(crate) fn as_read(value: &Value) -> Value {
     match value {
         Value::Object(members) => Value::Object(
             members.iter().map(|(key, value)| (key.clone(), as_read(value))).collect(),
@@ -33,33 +33,33 @@ pub(super) fn as_read(value: &Value) -> Value {
     }
 }
 
-/// A text with an entry at a path of two keys, new or instead of the one there is.
-pub(super) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
+/// Returns a text with an entry at a path of two keys, new or instead of the one there is.
+pub(crate) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
     let [mapping, name] = path else { return None };
-    let page = Page::of(text, mapping)?;
+    let yaml = YamlMapping::of(text, mapping)?;
     let nl = newline(text);
     let has_end = text.is_empty() || text.ends_with('\n');
-    let Some(header) = page.header else {
+    let Some(header) = yaml.header else {
         let middle = if has_end { "" } else { nl };
-        let lines = page.lines_of(name, entry)?.join(nl);
+        let lines = yaml.lines_of(name, entry)?.join(nl);
         let end = if has_end { nl } else { "" };
         return Some(format!("{text}{middle}{mapping}:{nl}{lines}{end}"));
     };
-    let lines = page.lines_of(name, entry)?.join(nl);
+    let lines = yaml.lines_of(name, entry)?.join(nl);
     let mut changed = text.to_owned();
-    match page.entry(name) {
+    match yaml.entry(name) {
         Some(place) => {
             let end = if text[place.clone()].ends_with('\n') { nl } else { "" };
             changed.replace_range(place, &format!("{lines}{end}"));
         }
         None => {
-            let at = page.end;
+            let at = yaml.end;
             let is_open = text[..at].ends_with('\n');
             let added = if is_open { format!("{lines}{nl}") } else { format!("{nl}{lines}") };
             changed.insert_str(at, &added);
-            let line = &text[page.lines[header].clone()];
-            if let Some(empty) = line.find("{}").filter(|_| page.is_flow) {
-                let start = page.lines[header].start;
+            let line = &text[yaml.lines[header].clone()];
+            if let Some(empty) = line.find("{}").filter(|_| yaml.is_flow) {
+                let start = yaml.lines[header].start;
                 let from = start + line[..empty].trim_end().len();
                 changed.replace_range(from..start + empty + "{}".len(), "");
             }
@@ -68,8 +68,8 @@ pub(super) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
     Some(changed)
 }
 
-/// A text whose entry at a path has these members, and the lines of those that are kept.
-pub(super) fn renew(
+/// Returns a text whose entry at a path has these members, and the lines of those that are kept.
+pub(crate) fn renew(
     text: &str,
     path: &[&str],
     members: &Map<String, Value>,
@@ -79,17 +79,17 @@ pub(super) fn renew(
     if kept.is_empty() {
         return set(text, path, &Value::Object(members.clone()));
     }
-    let page = Page::of(text, mapping)?;
-    let place = page.entry(name)?;
+    let yaml = YamlMapping::of(text, mapping)?;
+    let place = yaml.entry(name)?;
     let inside: Vec<usize> =
-        page.inside.clone().filter(|it| place.contains(&page.lines[*it].start)).skip(1).collect();
-    let own = inside.iter().map(|it| page.line(*it)).find(|it| says_something(it)).map(indent)?;
-    let mut changed = text[page.lines[inside.first()? - 1].clone()].to_owned();
+        yaml.inside.clone().filter(|it| place.contains(&yaml.lines[*it].start)).skip(1).collect();
+    let own = inside.iter().map(|it| yaml.line(*it)).find(|it| says_something(it)).map(indent)?;
+    let mut changed = text[yaml.lines[inside.first()? - 1].clone()].to_owned();
     for (key, value) in members {
         changed += &format!("{own}{key}: {value}{}", newline(text));
     }
     let mut is_kept = false;
-    for line in inside.iter().map(|it| page.line(*it)) {
+    for line in inside.iter().map(|it| yaml.line(*it)) {
         if says_something(line) && indent(line) == own && !line.trim_start().starts_with("- ") {
             is_kept = kept.keys().any(|key| is_key(line, key));
         }
@@ -99,20 +99,20 @@ pub(super) fn renew(
     Some(format!("{}{}{end}{}", &text[..place.start], changed.trim_end(), &text[place.end..]))
 }
 
-/// The lines of the entry at a path.
-pub(super) fn place(text: &str, path: &[&str]) -> Option<Range<usize>> {
+/// Returns the place of the entry at a path.
+pub(crate) fn place(text: &str, path: &[&str]) -> Option<Range<usize>> {
     let [mapping, name] = path else { return None };
-    Page::of(text, mapping)?.entry(name)
+    YamlMapping::of(text, mapping)?.entry(name)
 }
 
-/// Texts without the entry at a path: first without a mapping that has nothing else in it, then with it.
-pub(super) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
+/// Returns texts without the entry at a path: first without a mapping that has nothing else in it, then with it.
+pub(crate) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
     let [mapping, name] = path else { return None };
-    let page = Page::of(text, mapping)?;
-    let (header, place) = (page.header?, page.entry(name)?);
+    let yaml = YamlMapping::of(text, mapping)?;
+    let (header, place) = (yaml.header?, yaml.entry(name)?);
     let mut ways = Vec::new();
-    let is_only = page.entries().count() == 1;
-    let header_line = page.lines[header].clone();
+    let is_only = yaml.entries().count() == 1;
+    let header_line = yaml.lines[header].clone();
     if is_only {
         ways.push(without(text, header_line.start..place.end));
         let colon = header_line.start + mapping.len() + 1;
@@ -134,8 +134,8 @@ fn without(text: &str, place: Range<usize>) -> String {
     format!("{}{}", &text[..place.start], &text[place.end..])
 }
 
-/// A text and the mapping in it.
-struct Page<'a> {
+/// A text and the mapping in it that has the entries.
+struct YamlMapping<'a> {
     text: &'a str,
     lines: Vec<Range<usize>>,
     /// The line of the mapping's key.
@@ -148,7 +148,7 @@ struct Page<'a> {
     end: usize,
 }
 
-impl<'a> Page<'a> {
+impl<'a> YamlMapping<'a> {
     fn of(text: &'a str, mapping: &str) -> Option<Self> {
         let lines = line_ranges(text);
         let is_header = |range: &Range<usize>| {
@@ -184,13 +184,13 @@ impl<'a> Page<'a> {
         &self.text[self.lines[index].clone()]
     }
 
-    /// What entries are set in by.
+    /// Returns the indentation of entries.
     fn indent(&self) -> &'a str {
         let first = self.inside.clone().map(|it| self.line(it)).find(|it| says_something(it));
         first.map_or(USUAL_INDENT, indent)
     }
 
-    /// The lines on which entries begin.
+    /// Returns the lines on which entries begin.
     fn entries(&self) -> impl Iterator<Item = usize> {
         let own = self.indent();
         self.inside.clone().filter(move |it| {
@@ -198,7 +198,7 @@ impl<'a> Page<'a> {
         })
     }
 
-    /// The lines of an entry.
+    /// Returns the place of an entry.
     fn entry(&self, name: &str) -> Option<Range<usize>> {
         let start = self.entries().find(|it| is_key(self.line(*it), name))?;
         let end = self.entries().find(|it| *it > start).unwrap_or(self.inside.end);
@@ -214,7 +214,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Whether a line begins with a key.
+/// Returns whether a line begins with a key.
 fn is_key(line: &str, key: &str) -> bool {
     let line = line.trim_start();
     ["", "\"", "'"].iter().any(|quote| line.starts_with(&format!("{quote}{key}{quote}:")))

@@ -1,28 +1,28 @@
 //! TOML, changed by whole tables: an entry is a table under a header of its own.
 //!
 //! Headers are found by their lines. A line that only looks like one, inside a text of several lines, gives
-//! a wrong change, which the caller sees and does not take.
+//! a wrong change, which the caller notices and refuses.
 
 use std::ops::Range;
 
+use metier_config::toml_key;
 use serde_json::{Map, Value};
 use toml::Table;
 
-use super::format::{line_ranges, newline};
-use metier_config::toml_key;
+use crate::format::{line_ranges, newline};
 
-/// The document.
-pub(super) fn read(text: &str) -> Option<Value> {
+/// Reads the document.
+pub(crate) fn read(text: &str) -> Option<Value> {
     serde_json::to_value(text.parse::<Table>().ok()?).ok()
 }
 
-/// A text with an entry at a path, new or instead of the one there is.
-pub(super) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
+/// Returns a text with an entry at a path, new or instead of the one there is.
+pub(crate) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
     write(text, path, entry.as_object()?, &places(text, path))
 }
 
-/// A text whose entry at a path has these members, and those that are kept. Tables of what is kept stay.
-pub(super) fn renew(
+/// Returns a text whose entry at a path has these members, and those that are kept. Tables of what is kept stay.
+pub(crate) fn renew(
     text: &str,
     path: &[&str],
     members: &Map<String, Value>,
@@ -68,8 +68,8 @@ fn write(
     Some(changed)
 }
 
-/// Texts without the entry at a path. They differ in the empty lines that go with it.
-pub(super) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
+/// Returns texts without the entry at a path. They differ in the empty lines that go with it.
+pub(crate) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
     let places = places(text, path);
     let first = places.first()?;
     let rest = without(text, &places);
@@ -92,12 +92,12 @@ pub(super) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
     Some(ways)
 }
 
-/// The lines of the tables at a path and below it.
-pub(super) fn places(text: &str, path: &[&str]) -> Vec<Range<usize>> {
+/// Returns the places of the tables at a path and below it.
+pub(crate) fn places(text: &str, path: &[&str]) -> Vec<Range<usize>> {
     tables(text, path).into_iter().map(|(place, _)| place).collect()
 }
 
-/// The same, with the keys of each. Comments and empty lines behind them belong to what follows.
+/// Returns the same places, with the keys of each. Comments and empty lines behind them belong to what follows.
 fn tables(text: &str, path: &[&str]) -> Vec<(Range<usize>, Vec<String>)> {
     let lines = line_ranges(text);
     let headers: Vec<(usize, Vec<String>)> = lines
@@ -128,7 +128,7 @@ fn tables(text: &str, path: &[&str]) -> Vec<(Range<usize>, Vec<String>)> {
     found
 }
 
-/// The keys of a line that is a header.
+/// Returns the keys of a line that is a header.
 fn header(line: &str) -> Option<Vec<String>> {
     let line = line.trim();
     if !line.starts_with('[') {

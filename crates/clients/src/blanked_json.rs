@@ -1,16 +1,16 @@
 //! JSON under comments and trailing commas: they are blanked out, byte for byte.
 
-/// The text without what is no JSON, each byte in its place.
-pub(super) struct Bare {
+/// A text without comments and trailing commas, each other byte in its place.
+pub(crate) struct BlankedJson {
     /// Without comments.
-    pub uncommented: String,
+    pub(crate) uncommented: String,
     /// And without trailing commas.
-    pub plain: String,
+    pub(crate) plain: String,
 }
 
-impl Bare {
-    /// Blanks it out; `None` if a comment or a string never ends.
-    pub(super) fn of(text: &str) -> Option<Self> {
+impl BlankedJson {
+    /// Blanks a text; `None` if a comment or a string never ends.
+    pub(crate) fn of(text: &str) -> Option<Self> {
         let mut bytes = text.as_bytes().to_vec();
         if text.starts_with('\u{feff}') {
             bytes[..'\u{feff}'.len_utf8()].fill(b' ');
@@ -54,8 +54,8 @@ fn blank_trailing_commas(bytes: &mut [u8]) -> Option<()> {
     Some(())
 }
 
-/// Behind the string that begins here.
-pub(super) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
+/// Returns the place behind the string that begins here.
+pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     loop {
         match bytes.get(at)? {
@@ -66,8 +66,8 @@ pub(super) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// Behind the comment that begins here.
-pub(super) fn comment_end(bytes: &[u8], start: usize) -> Option<usize> {
+/// Returns the place behind the comment that begins here.
+pub(crate) fn comment_end(bytes: &[u8], start: usize) -> Option<usize> {
     let rest = bytes.get(start + 2..).unwrap_or_default();
     match bytes.get(start + 1)? {
         b'/' => Some(start + 2 + rest.iter().position(|it| *it == b'\n').unwrap_or(rest.len())),
@@ -76,8 +76,8 @@ pub(super) fn comment_end(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// Behind the value that begins here, in text that is JSON.
-pub(super) fn value_end(bytes: &[u8], start: usize) -> Option<usize> {
+/// Returns the place behind the value that begins here, in text that is JSON.
+pub(crate) fn value_end(bytes: &[u8], start: usize) -> Option<usize> {
     let (mut at, mut depth) = (start, 0_usize);
     loop {
         match bytes.get(at)? {

@@ -6,9 +6,9 @@ use proptest::sample::select;
 
 use super::*;
 
-/// How a document is written.
+/// The layout of a document.
 #[derive(Clone, Debug)]
-struct Style {
+struct JsonLayout {
     unit: &'static str,
     newline: &'static str,
     trailing: bool,
@@ -17,12 +17,18 @@ struct Style {
     comments: Vec<bool>,
 }
 
-fn style() -> impl Strategy<Value = Style> {
+fn layout() -> impl Strategy<Value = JsonLayout> {
     let comments = vec(any::<bool>(), 1..6);
     let unit = select(vec!["  ", "    ", "\t"]);
     let newline = select(vec!["\n", "\r\n"]);
     (unit, newline, any::<bool>(), select(vec!["", "\n"]), comments).prop_map(
-        |(unit, newline, trailing, end, comments)| Style { unit, newline, trailing, end, comments },
+        |(unit, newline, trailing, end, comments)| JsonLayout {
+            unit,
+            newline,
+            trailing,
+            end,
+            comments,
+        },
     )
 }
 
@@ -55,33 +61,33 @@ fn document() -> impl Strategy<Value = Value> {
     })
 }
 
-fn written(value: &Value, style: &Style, indent: &str, count: &mut usize) -> String {
+fn written(value: &Value, layout: &JsonLayout, indent: &str, count: &mut usize) -> String {
     let Some(members) = value.as_object() else { return value.to_string() };
     let is_next = |count: &mut usize| {
         *count += 1;
-        style.comments[*count % style.comments.len()]
+        layout.comments[*count % layout.comments.len()]
     };
     if members.is_empty() {
         return match is_next(count) {
-            true => format!("{{ // note {count} }}{}{indent}}}", style.newline),
+            true => format!("{{ // note {count} }}{}{indent}}}", layout.newline),
             false => value.to_string(),
         };
     }
-    let (inner, last) = (format!("{indent}{}", style.unit), members.len() - 1);
-    let mut text = format!("{{{}", style.newline);
+    let (inner, last) = (format!("{indent}{}", layout.unit), members.len() - 1);
+    let mut text = format!("{{{}", layout.newline);
     for (index, (key, value)) in members.iter().enumerate() {
         if is_next(count) {
-            text += &format!("{inner}// note {count} {{{}", style.newline);
+            text += &format!("{inner}// note {count} {{{}", layout.newline);
         }
-        let value = written(value, style, &inner, count);
-        let comma = if index < last || style.trailing { "," } else { "" };
+        let value = written(value, layout, &inner, count);
+        let comma = if index < last || layout.trailing { "," } else { "" };
         let comment = match is_next(count) {
             true if count.is_multiple_of(2) => format!(" // note {count} }}\" {{"),
             true => format!(" /* note {count}, */"),
             false => String::new(),
         };
         let key = Value::from(key.as_str());
-        text += &format!("{inner}{key}: {value}{comma}{comment}{}", style.newline);
+        text += &format!("{inner}{key}: {value}{comma}{comment}{}", layout.newline);
     }
     format!("{text}{indent}}}")
 }
@@ -93,7 +99,7 @@ fn notes(text: &str) -> Vec<&str> {
 }
 
 /// Installs and takes out again; what else is there stays, and the text comes back.
-fn check(format: Format, path: &[&str; 2], text: &str) -> Result<(), TestCaseError> {
+fn check(format: DocumentFormat, path: &[&str; 2], text: &str) -> Result<(), TestCaseError> {
     let before = format.read(text).expect("the test writes what can be read");
     let changed = format.set(text, path, &entry()).expect("there is a place");
     let after = format.read(&changed).expect("it can still be read");
@@ -124,20 +130,20 @@ fn check(format: Format, path: &[&str; 2], text: &str) -> Result<(), TestCaseErr
 
 proptest! {
     #[test]
-    fn json_comes_back_as_it_was(document in document(), style in style()) {
-        let text = written(&document, &style, "", &mut 0) + style.end;
-        check(Format::Json, &JSON, &text)?;
+    fn json_comes_back_as_it_was(document in document(), layout in layout()) {
+        let text = written(&document, &layout, "", &mut 0) + layout.end;
+        check(DocumentFormat::Json, &JSON, &text)?;
     }
 
     #[test]
     fn json_on_one_line_comes_back_as_it_was(document in document()) {
         let text = document.to_string();
-        check(Format::Json, &JSON, if text == "{}" { "{}\n" } else { &text })?;
+        check(DocumentFormat::Json, &JSON, if text == "{}" { "{}\n" } else { &text })?;
     }
 
     #[test]
     fn no_text_makes_an_editor_fail(text in "[\\[\\]{}:,\"a#/*\n' -]{0,40}") {
-        for format in [Format::Json, Format::Toml, Format::Yaml] {
+        for format in [DocumentFormat::Json, DocumentFormat::Toml, DocumentFormat::Yaml] {
             for path in [&JSON, &TOML, &YAML, &["a", "a"]] {
                 let _refused = format.set(&text, path, &entry());
                 let _refused = format.remove(&text, path);
@@ -156,8 +162,8 @@ proptest! {
     ) {
         let text = top.into_iter().chain(tables).collect::<Vec<_>>().join("\n");
         let text = if text.is_empty() { text } else { text + end };
-        prop_assume!(Format::Toml.read(&text).is_some());
-        check(Format::Toml, &TOML, &text)?;
+        prop_assume!(DocumentFormat::Toml.read(&text).is_some());
+        check(DocumentFormat::Toml, &TOML, &text)?;
     }
 
     #[test]
@@ -176,7 +182,7 @@ proptest! {
         lines.extend(after.into_iter().map(str::to_owned));
         let text = lines.join("\n");
         let text = if text.is_empty() { text } else { text + end };
-        prop_assume!(Format::Yaml.read(&text).is_some());
-        check(Format::Yaml, &YAML, &text)?;
+        prop_assume!(DocumentFormat::Yaml.read(&text).is_some());
+        check(DocumentFormat::Yaml, &YAML, &text)?;
     }
 }

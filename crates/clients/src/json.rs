@@ -1,51 +1,52 @@
 //! JSON as editors keep it, with comments and trailing commas, changed in one place.
 //!
-//! What is left without them is read strictly, and places in it are places in the text. Whether a change says what it should is for the caller to see.
+//! The text without them is read strictly, and places in it are places in the original. Whether a change reads as it
+//! should is for the caller to check.
 
 use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::bare::{Bare, comment_end, string_end, value_end};
-use super::format::{find, newline};
+use crate::blanked_json::{BlankedJson, comment_end, string_end, value_end};
+use crate::format::{find, newline};
 
-/// What an editor sets in by where a file does not show it.
+/// The indentation where a file does not show its own.
 const USUAL_UNIT: &str = "  ";
 
-/// The document; a blank one is an empty object.
-pub(super) fn read(text: &str) -> Option<Value> {
+/// Reads the document; a blank one is an empty object.
+pub(crate) fn read(text: &str) -> Option<Value> {
     if is_blank(text) {
         return Some(Value::Object(Map::new()));
     }
-    serde_json::from_str(&Bare::of(text)?.plain).ok()
+    serde_json::from_str(&BlankedJson::of(text)?.plain).ok()
 }
 
-/// A text with an entry at a path, new or instead of the one there is.
-pub(super) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
+/// Returns a text with an entry at a path, new or instead of the one there is.
+pub(crate) fn set(text: &str, path: &[&str], entry: &Value) -> Option<String> {
     if is_blank(text) {
         return set("{}\n", path, entry);
     }
-    let page = Page::of(text)?;
-    let mut object = page.root()?;
+    let json = JsonText::of(text)?;
+    let mut object = json.root()?;
     for (depth, key) in path.iter().enumerate() {
         let Some(index) = object.position(key)? else {
             let value = path[depth + 1..].iter().rev().fold(entry.clone(), |value, key| {
                 Value::Object(Map::from_iter([((*key).to_owned(), value)]))
             });
-            return Some(page.add(&object, key, &value));
+            return Some(json.add(&object, key, &value));
         };
         let member = &object.members[index];
         if depth + 1 == path.len() {
-            let value = page.value_at(member.start, entry);
+            let value = json.value_at(member.start, entry);
             return Some(splice(text, &[(member.value.clone(), value)]));
         }
-        object = page.object(member.value.start)?;
+        object = json.object(member.value.start)?;
     }
     None
 }
 
-/// A text whose entry at a path has these members, and no longer those of other keys. What else is in it stays.
-pub(super) fn renew(
+/// Returns a text whose entry at a path has these members, and no longer those of other keys. What else is in it stays.
+pub(crate) fn renew(
     text: &str,
     path: &[&str],
     members: &Map<String, Value>,
@@ -66,36 +67,36 @@ pub(super) fn renew(
     Some(changed)
 }
 
-/// Texts without the entry at a path: first those that also lose objects that have nothing else in them, from
+/// Returns texts without the entry at a path: first those that also lose objects that have nothing else in them, from
 /// the outermost, then the one that loses the entry alone.
-pub(super) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
-    let page = Page::of(text)?;
+pub(crate) fn removals(text: &str, path: &[&str]) -> Option<Vec<String>> {
+    let json = JsonText::of(text)?;
     let mut ways = Vec::new();
-    let mut around: Option<&Member> = None;
-    let steps = page.steps(path)?;
+    let mut around: Option<&JsonMemberSpan> = None;
+    let steps = json.steps(path)?;
     for (object, index) in &steps {
         let member = &object.members[*index];
         let is_needed = object.members.len() > 1
             || around.is_some_and(|around| {
-                page.has_comment(around.start..member.start)
-                    || page.has_comment(member.value.end..around.value.end)
+                json.has_comment(around.start..member.start)
+                    || json.has_comment(member.value.end..around.value.end)
             });
         if is_needed {
             ways.clear();
         }
-        ways.push(page.take_out(object, *index));
+        ways.push(json.without_member(object, *index));
         around = Some(member);
     }
     Some(ways)
 }
 
-/// Where the entry at a path stands, from the beginning of its line if nothing else is there.
-pub(super) fn place(text: &str, path: &[&str]) -> Option<Range<usize>> {
-    let page = Page::of(text)?;
-    let (object, index) = page.steps(path)?.pop()?;
+/// Returns the place of the entry at a path, from the beginning of its line if nothing else is there.
+pub(crate) fn place(text: &str, path: &[&str]) -> Option<Range<usize>> {
+    let json = JsonText::of(text)?;
+    let (object, index) = json.steps(path)?.pop()?;
     let member = &object.members[index];
-    let is_own = page.is_own_line(member.start);
-    let start = if is_own { page.line_start(member.start) } else { member.start };
+    let is_own = json.is_own_line(member.start);
+    let start = if is_own { json.line_start(member.start) } else { member.start };
     Some(start..member.value.end)
 }
 
@@ -103,26 +104,26 @@ fn is_blank(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim().is_empty()
 }
 
-/// A text and what is in it.
-struct Page<'a> {
+/// A text and its form without comments.
+struct JsonText<'a> {
     text: &'a str,
-    bare: Bare,
+    blanked: BlankedJson,
 }
 
-struct Object {
+struct JsonObjectSpan {
     open: usize,
     close: usize,
-    members: Vec<Member>,
+    members: Vec<JsonMemberSpan>,
 }
 
-struct Member {
+struct JsonMemberSpan {
     key: String,
     start: usize,
     value: Range<usize>,
 }
 
-impl Object {
-    /// Where a key is; `None` if it is there twice, which clients read differently.
+impl JsonObjectSpan {
+    /// Returns the index of a key; `None` if it is there twice, which clients read differently.
     fn position(&self, key: &str) -> Option<Option<usize>> {
         let mut found = (0..self.members.len()).filter(|index| self.members[*index].key == key);
         let first = found.next();
@@ -130,26 +131,26 @@ impl Object {
     }
 }
 
-impl<'a> Page<'a> {
+impl<'a> JsonText<'a> {
     fn of(text: &'a str) -> Option<Self> {
-        let bare = Bare::of(text)?;
-        serde_json::from_str::<Value>(&bare.plain).ok()?;
-        Some(Self { text, bare })
+        let blanked = BlankedJson::of(text)?;
+        serde_json::from_str::<Value>(&blanked.plain).ok()?;
+        Some(Self { text, blanked })
     }
 
-    fn root(&self) -> Option<Object> {
+    fn root(&self) -> Option<JsonObjectSpan> {
         self.object(self.next(0))
     }
 
-    /// The first place from here on that is no space.
+    /// Returns the first place from here on that is no space.
     fn next(&self, at: usize) -> usize {
-        let rest = &self.bare.plain[at..];
+        let rest = &self.blanked.plain[at..];
         at + (rest.len() - rest.trim_start().len())
     }
 
-    /// The objects on a path, and which member of each is on it.
-    fn steps(&self, path: &[&str]) -> Option<Vec<(Object, usize)>> {
-        let mut steps: Vec<(Object, usize)> = Vec::new();
+    /// Returns the objects on a path, each with the index of its member on it.
+    fn steps(&self, path: &[&str]) -> Option<Vec<(JsonObjectSpan, usize)>> {
+        let mut steps: Vec<(JsonObjectSpan, usize)> = Vec::new();
         for key in path {
             let object = match steps.last() {
                 Some((above, index)) => self.object(above.members[*index].value.start)?,
@@ -162,11 +163,11 @@ impl<'a> Page<'a> {
     }
 
     fn has_comment(&self, range: Range<usize>) -> bool {
-        self.text[range.clone()] != self.bare.uncommented[range]
+        self.text[range.clone()] != self.blanked.uncommented[range]
     }
 
-    fn object(&self, open: usize) -> Option<Object> {
-        let bytes = self.bare.plain.as_bytes();
+    fn object(&self, open: usize) -> Option<JsonObjectSpan> {
+        let bytes = self.blanked.plain.as_bytes();
         if bytes.get(open)? != &b'{' {
             return None;
         }
@@ -174,28 +175,28 @@ impl<'a> Page<'a> {
         let mut at = self.next(open + 1);
         while bytes.get(at)? != &b'}' {
             let key_end = string_end(bytes, at)?;
-            let key = serde_json::from_str(&self.bare.plain[at..key_end]).ok()?;
+            let key = serde_json::from_str(&self.blanked.plain[at..key_end]).ok()?;
             let value = self.next(self.next(key_end) + 1);
             let end = value_end(bytes, value)?;
-            members.push(Member { key, start: at, value: value..end });
+            members.push(JsonMemberSpan { key, start: at, value: value..end });
             at = self.next(end);
             if bytes.get(at)? == &b',' {
                 at = self.next(at + 1);
             }
         }
-        Some(Object { open, close: at, members })
+        Some(JsonObjectSpan { open, close: at, members })
     }
 
-    /// Where the comma behind a value is, the trailing one too.
+    /// Returns the place of the comma behind a value, the trailing one too.
     fn comma(&self, value_end: usize, close: usize) -> Option<usize> {
-        Some(value_end + self.bare.uncommented[value_end..close].find(',')?)
+        Some(value_end + self.blanked.uncommented[value_end..close].find(',')?)
     }
 
     fn line_start(&self, at: usize) -> usize {
         self.text[..at].rfind('\n').map_or(0, |it| it + 1)
     }
 
-    /// Whether only spaces are before this place on its line, and it is not the first.
+    /// Returns whether only spaces are before this place on its line, and it is not the first.
     fn is_own_line(&self, at: usize) -> bool {
         let start = self.line_start(at);
         start > 0 && self.text[start..at].trim().is_empty()
@@ -206,7 +207,7 @@ impl<'a> Page<'a> {
         &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
     }
 
-    /// What one level is set in by.
+    /// Returns the indentation of one level.
     fn unit(&self) -> &'a str {
         let first = self.root().and_then(|root| root.members.first().map(|it| it.start));
         match first.filter(|it| self.is_own_line(*it)).map(|it| self.indent(it)) {
@@ -215,7 +216,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// A value as it is written behind a key that stands here.
+    /// Returns a value as it is written behind a key that stands here.
     fn value_at(&self, key: usize, value: &Value) -> String {
         if self.is_own_line(key) {
             self.laid_out(value, self.indent(key))
@@ -247,8 +248,8 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The text with one more member, behind the others.
-    fn add(&self, object: &Object, key: &str, value: &Value) -> String {
+    /// Returns the text with one more member, behind the others.
+    fn add(&self, object: &JsonObjectSpan, key: &str, value: &Value) -> String {
         match (object.members.first(), object.members.last()) {
             (Some(first), Some(last)) if self.is_own_line(first.start) => self.add_below(
                 object,
@@ -266,8 +267,8 @@ impl<'a> Page<'a> {
 
     fn add_below(
         &self,
-        object: &Object,
-        (first, last): (&Member, &Member),
+        object: &JsonObjectSpan,
+        (first, last): (&JsonMemberSpan, &JsonMemberSpan),
         member: &str,
     ) -> String {
         let (nl, indent, end) = (newline(self.text), self.indent(first.start), last.value.end);
@@ -284,7 +285,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Behind the comments that begin on the same line, and end on it.
+    /// Returns the place behind the comments that begin on the same line, and end on it.
     fn behind_comments(&self, at: usize) -> usize {
         let rest = &self.text[at..];
         let start = at + (rest.len() - rest.trim_start_matches([' ', '\t']).len());
@@ -298,7 +299,13 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn add_beside(&self, object: &Object, last: &Member, key: &str, value: &Value) -> String {
+    fn add_beside(
+        &self,
+        object: &JsonObjectSpan,
+        last: &JsonMemberSpan,
+        key: &str,
+        value: &Value,
+    ) -> String {
         let is_spaced = self.text[object.open..object.close].contains("\": ");
         let space = if is_spaced { " " } else { "" };
         let member = format!("{}:{space}{value}", Value::from(key));
@@ -313,7 +320,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn add_first(&self, object: &Object, key: &str, value: &Value) -> String {
+    fn add_first(&self, object: &JsonObjectSpan, key: &str, value: &Value) -> String {
         let whole = self.text.trim_start_matches('\u{feff}').trim();
         let inside = &self.text[object.open + 1..object.close];
         if !whole.contains('\n') && whole != "{}" {
@@ -327,8 +334,8 @@ impl<'a> Page<'a> {
         splice(self.text, &[(kept..object.close, format!("{member}{nl}{outer}"))])
     }
 
-    /// The text without a member.
-    fn take_out(&self, object: &Object, index: usize) -> String {
+    /// Returns the text without a member.
+    fn without_member(&self, object: &JsonObjectSpan, index: usize) -> String {
         let member = &object.members[index];
         let comma = self.comma(member.value.end, object.close);
         let end = comma.map_or(member.value.end, |comma| comma + 1);
@@ -357,7 +364,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The text with parts of it replaced, which are in order.
+/// Returns the text with parts of it replaced, which are in order.
 fn splice(text: &str, parts: &[(Range<usize>, String)]) -> String {
     let (mut changed, mut at) = (String::new(), 0);
     for (range, replacement) in parts {

@@ -7,11 +7,11 @@ use std::ops::Range;
 
 use serde_json::{Map, Value, json};
 
-use super::{json, toml, yaml};
+use crate::{json, toml, yaml};
 
-/// How a file is written.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub(crate) enum DocumentFormat {
     /// JSON; comments and trailing commas are kept where they are.
     Json,
     /// TOML.
@@ -20,9 +20,9 @@ pub(super) enum Format {
     Yaml,
 }
 
-impl Format {
-    /// The document, or nothing when it cannot be understood.
-    pub(super) fn read(self, text: &str) -> Option<Value> {
+impl DocumentFormat {
+    /// Reads the document; `None` when it cannot be understood.
+    pub(crate) fn read(self, text: &str) -> Option<Value> {
         let document = match self {
             Self::Json => json::read(text),
             Self::Toml => toml::read(text),
@@ -31,8 +31,8 @@ impl Format {
         document.filter(Value::is_object)
     }
 
-    /// Whether the entry at a path says all that another says. What people add to it is theirs.
-    pub(super) fn has(self, document: &Value, path: &[&str], entry: &Value) -> bool {
+    /// Returns whether the entry at a path says all that another says. What people add to it is theirs.
+    pub(crate) fn has(self, document: &Value, path: &[&str], entry: &Value) -> bool {
         let wanted = self.as_read(entry);
         let there = find(document, path).and_then(Value::as_object);
         there.zip(wanted.as_object()).is_some_and(|(there, wanted)| {
@@ -40,8 +40,8 @@ impl Format {
         })
     }
 
-    /// A text with an entry at a path; `None` if it cannot be understood, or has no place for it.
-    pub(super) fn set(self, text: &str, path: &[&str], entry: &Value) -> Option<String> {
+    /// Returns a text with an entry at a path; `None` if it cannot be understood, or has no place for it.
+    pub(crate) fn set(self, text: &str, path: &[&str], entry: &Value) -> Option<String> {
         let mut wanted = self.read(text)?;
         put(&mut wanted, path, self.as_read(entry))?;
         let changed = match self {
@@ -52,8 +52,9 @@ impl Format {
         (self.read(&changed)? == wanted).then_some(changed)
     }
 
-    /// The same, but an entry that is there keeps what has other keys than this one, and than those.
-    pub(super) fn renew(
+    /// The same as [`set`](Self::set), but an entry that is there keeps its members of other keys than the new one, except
+    /// `other_keys`.
+    pub(crate) fn renew(
         self,
         text: &str,
         path: &[&str],
@@ -87,8 +88,8 @@ impl Format {
         (self.read(&changed)? == wanted).then_some(changed)
     }
 
-    /// Where the entry at a path stands, in as many places as it is written in.
-    pub(super) fn places(self, text: &str, path: &[&str]) -> Vec<Range<usize>> {
+    /// Returns the places of the entry at a path: more than one if it is written in parts.
+    pub(crate) fn places(self, text: &str, path: &[&str]) -> Vec<Range<usize>> {
         match self {
             Self::Json => json::place(text, path).into_iter().collect(),
             Self::Toml => toml::places(text, path),
@@ -96,9 +97,9 @@ impl Format {
         }
     }
 
-    /// A text without the entry at a path: the one that would become this text by adding an entry, if there
+    /// Returns a text without the entry at a path: the one that would become this text by adding an entry, if there
     /// is one. An object that was only made for the entry goes with it.
-    pub(super) fn remove(self, text: &str, path: &[&str]) -> Option<String> {
+    pub(crate) fn remove(self, text: &str, path: &[&str]) -> Option<String> {
         let document = self.read(text)?;
         let allowed = without(&document, path)?;
         let ways = match self {
@@ -125,8 +126,8 @@ impl Format {
     }
 }
 
-/// What is at a path.
-pub(super) fn find<'a>(document: &'a Value, path: &[&str]) -> Option<&'a Value> {
+/// Returns the value at a path.
+pub(crate) fn find<'a>(document: &'a Value, path: &[&str]) -> Option<&'a Value> {
     path.iter().try_fold(document, |value, key| value.get(key))
 }
 
@@ -144,7 +145,7 @@ fn put(document: &mut Value, path: &[&str], entry: Value) -> Option<()> {
     Some(())
 }
 
-/// The document without an entry, and without the objects around it that would be empty.
+/// Returns the document without an entry, then those that also lose the objects around it that would be empty.
 fn without(document: &Value, path: &[&str]) -> Option<Vec<Value>> {
     let mut all = Vec::new();
     let mut rest = document.clone();
@@ -161,13 +162,13 @@ fn without(document: &Value, path: &[&str]) -> Option<Vec<Value>> {
     Some(all)
 }
 
-/// What ends the lines of a text.
-pub(super) fn newline(text: &str) -> &'static str {
+/// Returns the line ending of a text.
+pub(crate) fn newline(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
-/// Where the lines of a text are, with what ends them.
-pub(super) fn line_ranges(text: &str) -> Vec<Range<usize>> {
+/// Returns the places of the lines of a text, with their endings.
+pub(crate) fn line_ranges(text: &str) -> Vec<Range<usize>> {
     let mut at = 0;
     let ranges = text.split_inclusive('\n').map(|line| {
         let start = at;

@@ -3,6 +3,7 @@
 mod admission;
 mod approver;
 mod decisions;
+mod error;
 mod events;
 mod facts;
 mod gate;
@@ -29,7 +30,9 @@ pub use approver::{Approver, CommandQuestion, Decision, Question, ToolQuestion};
 pub use decisions::{
     CommandDecision, rule_of, rule_of_entry, rule_of_tool, take_decisions, take_tool_decisions,
 };
-pub(crate) use events::{Answered, DENIED};
+pub use error::{ApproverError, HostRefusal};
+pub(crate) use error::{DENIED, HostAdmission};
+pub(crate) use events::Answered;
 pub use facts::Machine;
 pub(crate) use gate::{Gate, Permit, Wanted};
 pub use sheet::Sheet;

@@ -8,6 +8,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::ToolArgumentsError;
+
 /// Marks the answer to a call of a tool that does not exist, for the loop guard.
 const UNKNOWN_TOOL: &str = "unknown_tool";
 
@@ -75,11 +77,17 @@ pub(crate) fn is_unknown_tool(structured: &Value) -> bool {
     structured.get("error").and_then(Value::as_str) == Some(UNKNOWN_TOOL)
 }
 
-/// Reads the arguments of a call, or says which of them is wrong.
-pub(crate) fn arguments<T: DeserializeOwned>(given: &Value, tool: &str) -> Result<T, String> {
+/// Reads the arguments of a call.
+///
+/// # Errors
+///
+/// When one of them is wrong, which the error names.
+pub(crate) fn arguments<T: DeserializeOwned>(
+    given: &Value,
+    tool: &str,
+) -> Result<T, ToolArgumentsError> {
     serde_path_to_error::deserialize(given).map_err(|error| {
-        let path = error.path().to_string();
-        let place = if path == "." { String::new() } else { format!(" at `{path}`") };
-        format!("the arguments of {tool} are wrong{place}: {}", error.inner())
+        let (tool, path) = (tool.to_owned(), error.path().to_string());
+        ToolArgumentsError::Mismatch { tool, path, source: error.into_inner() }
     })
 }

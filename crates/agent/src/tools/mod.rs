@@ -4,6 +4,7 @@
 //! prepared in that order and then run beside each other. A program adds [tools of its own](Tool).
 
 pub mod answer;
+mod error;
 pub(crate) mod knowledge;
 pub(crate) mod own;
 pub(crate) mod process;
@@ -14,6 +15,10 @@ mod trees;
 
 pub use answer::Answer;
 pub(crate) use answer::bounded_text;
+pub use error::{
+    FileReadError, FileReadFault, RunPreparationError, SkillUseError, ToolArgumentsError,
+    ToolCallError, UnreadableAdvice,
+};
 pub(crate) use knowledge::Situation;
 pub use own::{MAX_OWN_TOOLS, Tool, ToolCall, ToolError};
 pub use run::Restriction;

@@ -13,11 +13,10 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::specs::name;
-use super::{Answer, bounded_text};
-use crate::calls::STOPPED;
+use super::{Answer, ToolCallError, bounded_text};
 use crate::foreign::is_foreign;
 use crate::prompt::tools_of;
-use crate::stop::Stop;
+use crate::stop::{Stop, TurnStopped};
 
 /// Most tools of a program; providers refuse requests with some more.
 pub const MAX_OWN_TOOLS: usize = 100;
@@ -183,23 +182,21 @@ pub(crate) fn add_to(opening: &mut Opening, specs: Vec<ToolSpec>) {
     opening.tools = serde_json::to_string(&tools).unwrap_or_default();
 }
 
-/// What is said of a tool that the session began with and the program has no longer.
-pub(crate) fn missing(name: &str) -> Answer {
-    Answer::error(format!(
-        "`{name}` was not called: this session began with it, and the program does not have it any more; go on without it"
-    ))
-}
-
 /// The tool of a program that has a name.
-pub(crate) fn find(tools: &[Arc<dyn Tool>], name: &str) -> Option<Arc<dyn Tool>> {
-    tools.iter().find(|tool| tool.spec().name == name).map(Arc::clone)
+///
+/// # Errors
+///
+/// When the session began with such a tool and the program no longer has it.
+pub(crate) fn find(tools: &[Arc<dyn Tool>], name: &str) -> Result<Arc<dyn Tool>, ToolCallError> {
+    let found = tools.iter().find(|tool| tool.spec().name == name).map(Arc::clone);
+    found.ok_or_else(|| ToolCallError::Withdrawn { tool: name.to_owned() })
 }
 
 /// Makes a call, unless the turn is stopped before it is answered.
 pub(crate) async fn call(tool: &dyn Tool, call: ToolCall<'_>, stop: &Stop) -> Answer {
     tokio::select! {
         biased;
-        () = stop.stopped() => Answer::error(STOPPED),
+        () = stop.stopped() => ToolCallError::from(TurnStopped).into(),
         answer = tool.call(call) => bounded(answer),
     }
 }

@@ -11,7 +11,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::future::join_all;
 use metier_agent::Stop;
-use metier_agent::foreign::{Definition, Foreign, ForeignCall, Listing, is_like};
+use metier_agent::foreign::{
+    Definition, Foreign, ForeignCall, Listing, ToolDefinitionError, is_like,
+};
 use metier_agent::tools::Answer;
 use metier_sandbox::Stream;
 use metier_workspace::executor::Live;
@@ -71,9 +73,9 @@ impl ToolServers {
         join_all(asked).await
     }
 
-    fn find(&self, name: &str) -> Result<&Connected, String> {
+    fn find(&self, name: &str) -> Result<&Connected, ToolDefinitionError> {
         let found = self.servers.iter().find(|it| it.server.peer.name == name);
-        found.ok_or_else(|| format!("the server `{name}` is not used"))
+        found.ok_or_else(|| ToolDefinitionError::UnknownServer { server: name.to_owned() })
     }
 }
 
@@ -103,17 +105,20 @@ impl Foreign for ToolServers {
         listing
     }
 
-    async fn tool(&self, server: &str, name: &str) -> Result<Definition, String> {
-        let found = self.find(server)?.tools(&self.http).await.map_err(|error| words(&error))?;
+    async fn tool(&self, server: &str, name: &str) -> Result<Definition, ToolDefinitionError> {
+        let found = self.find(server)?.tools(&self.http).await.map_err(ToolDefinitionError::new)?;
         let tool = found.tools.into_iter().find(|it| it.name == name);
-        let tool = tool.ok_or_else(|| format!("the server `{server}` has no tool `{name}`"))?;
+        let tool = tool.ok_or_else(|| ToolDefinitionError::UnknownTool {
+            server: server.to_owned(),
+            tool: name.to_owned(),
+        })?;
         Ok(defined(server, tool))
     }
 
     async fn call(&self, call: ForeignCall<'_>, stop: &Stop, mut live: Live) -> Answer {
         let server = match self.find(call.server) {
             Ok(server) => server,
-            Err(why) => return Answer::error(why),
+            Err(error) => return Answer::error(error.to_string()),
         };
         // Whether a call that got no answer was carried out is not known, so it is not made again.
         let connection = tokio::select! {

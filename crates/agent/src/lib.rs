@@ -107,6 +107,6 @@ pub use offline::Offline;
 pub use prompt::PromptSettings;
 pub use stop::{Stop, StopOnDrop, Stopper, TurnStopped, stop};
 pub use tools::run::Restriction;
-pub use tools::{Answer, Tool, ToolCall, ToolCallError, ToolError, ToolSet};
+pub use tools::{Answer, Tool, ToolCall, ToolCallError, ToolError, ToolResult, ToolSet};
 pub use turn::{Ending, TurnLimits};
 pub use turns::Turns;

@@ -137,7 +137,7 @@ fn bounded(mut answer: Answer) -> Answer {
     if answer.text.contains(is_odd) {
         answer.text = answer.text.replace(is_odd, "");
     }
-    // Whatever else an answer can do is for tools of our own: files that a run made are read from what is structured.
+    // Whatever else an answer can do is for tools of our own: files that a run made are read from its result.
     let text = bounded_text(answer.text);
     Answer { text, is_error: answer.is_error, ..Answer::default() }
 }

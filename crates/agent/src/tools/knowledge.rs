@@ -3,7 +3,6 @@
 //! They are quick and depend on what is loaded already, so they are answered one after the other, in
 //! the order of the calls, each knowing what the ones before it changed.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use metier_session::content::Loaded;
@@ -12,7 +11,7 @@ use metier_skill::library::{Entry, Snapshot};
 use metier_skill::search::SkillIndex;
 use metier_workspace::stage::stage;
 use metier_workspace::{Tree, Workspaces};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::conversation::stub;
@@ -22,6 +21,9 @@ use crate::shown::Window;
 use crate::texts::StagedTexts;
 use crate::tools::answer::{Answer, arguments};
 use crate::tools::error::{SkillUseError, ToolCallError};
+use crate::tools::result::{
+    DocSelection, DocSelectionMode, SkillDirectory, SkillMatch, ToolResult,
+};
 use crate::tools::specs::name;
 use crate::turn::last_turn;
 
@@ -95,16 +97,7 @@ struct SelectArguments {
     #[serde(default)]
     include_all_docs: bool,
     #[serde(default)]
-    mode: SelectMode,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum SelectMode {
-    Add,
-    #[default]
-    Replace,
-    Clear,
+    mode: DocSelectionMode,
 }
 
 #[derive(Debug, Deserialize)]
@@ -119,22 +112,6 @@ struct SearchArguments {
     query: String,
     #[serde(default)]
     limit: Option<usize>,
-}
-
-/// The selection after a call, as the model reads it.
-#[derive(Debug, Serialize)]
-struct Selected<'a> {
-    skill: &'a str,
-    selected_docs: &'a [String],
-    include_all_docs: bool,
-    mode: SelectMode,
-}
-
-#[derive(Debug, Serialize)]
-struct Found<'a> {
-    name: &'a str,
-    description: Cow<'a, str>,
-    score: f64,
 }
 
 /// A tree that is staged, with what it has.
@@ -172,7 +149,7 @@ impl Situation<'_> {
             Some(loaded) if loaded.body => format!("Skill: {name}\nDirectory: {directory}"),
             _ => format!("skill '{name}' is already active"),
         };
-        answer.structured = serde_json::json!({ "skill_name": name, "directory": directory });
+        answer.result = ToolResult::Skill(SkillDirectory { skill_name: name, directory });
         Ok(answer)
     }
 
@@ -185,7 +162,7 @@ impl Situation<'_> {
     pub(crate) fn list_docs(&self, given: &Value) -> Result<Answer, ToolCallError> {
         let ListArguments { skill } = arguments(given, name::LIST_DOCS)?;
         let tree = self.tree(self.usable(&skill)?)?;
-        Ok(Answer::json(&self.stage(&tree)?.docs))
+        Ok(Answer::of(ToolResult::Docs(self.stage(&tree)?.docs)))
     }
 
     /// `skill_search`: skills that fit a question.
@@ -193,12 +170,12 @@ impl Situation<'_> {
         let SearchArguments { query, limit } = arguments(given, name::SEARCH)?;
         let limit = limit.unwrap_or(DEFAULT_HITS).min(MAX_HITS);
         let index = SkillIndex::new(self.snapshot, Entry::is_model_visible);
-        let found = index.search(&query, limit).into_iter().map(|(entry, score)| Found {
-            name: entry.name.as_str(),
-            description: entry.description(),
+        let found = index.search(&query, limit).into_iter().map(|(entry, score)| SkillMatch {
+            name: entry.name.to_string(),
+            description: entry.description().into_owned(),
             score: (f64::from(score) * 100.0).round() / 100.0,
         });
-        Ok(Answer::json(&found.collect::<Vec<_>>()))
+        Ok(Answer::of(ToolResult::Skills(found.collect())))
     }
 
     fn load_skill(
@@ -243,23 +220,24 @@ impl Situation<'_> {
             .selection(skill, &arguments.docs, arguments.include_all_docs)?
             .unwrap_or_default();
         let selection = match (arguments.mode, before) {
-            (SelectMode::Clear, _) => Selection::default(),
+            (DocSelectionMode::Clear, _) => Selection::default(),
             // From every doc only `clear` narrows.
-            (SelectMode::Add | SelectMode::Replace, Selection::All) => Selection::All,
-            (SelectMode::Add, before) => before.with(&asked),
-            (SelectMode::Replace, _) => asked,
+            (DocSelectionMode::Add | DocSelectionMode::Replace, Selection::All) => Selection::All,
+            (DocSelectionMode::Add, before) => before.with(&asked),
+            (DocSelectionMode::Replace, _) => asked,
         };
         let window = Window::of(self.events);
         let body = !window.shows_body(skill, &staged.digest);
         let docs = staged.unseen(skill, &selection, &window);
-        let (selected_docs, include_all_docs): (&[String], bool) = match &selection {
-            Selection::All => (&[], true),
-            Selection::Docs(docs) => (docs, false),
+        let (selected_docs, include_all_docs) = match &selection {
+            Selection::All => (Vec::new(), true),
+            Selection::Docs(docs) => (docs.clone(), false),
         };
-        let mode = arguments.mode;
+        let (skill, mode) = (skill.to_owned(), arguments.mode);
+        let selected = DocSelection { skill, selected_docs, include_all_docs, mode };
         let answer = Answer {
             loaded: (body || !docs.is_empty()).then(|| staged.loaded(entry, body, docs)),
-            ..Answer::json(&Selected { skill, selected_docs, include_all_docs, mode })
+            ..Answer::of(ToolResult::Selection(selected))
         };
         self.shelve(answer, entry, &selection, &staged)
     }

@@ -9,6 +9,7 @@ pub(crate) mod knowledge;
 pub(crate) mod own;
 pub(crate) mod process;
 pub(crate) mod read;
+pub mod result;
 pub(crate) mod run;
 pub mod specs;
 mod trees;
@@ -21,6 +22,7 @@ pub use error::{
 };
 pub(crate) use knowledge::Situation;
 pub use own::{MAX_OWN_TOOLS, Tool, ToolCall, ToolError};
+pub use result::ToolResult;
 pub use run::Restriction;
 pub(crate) use run::Runs;
 pub use specs::ToolSet;

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use metier_workspace::WorkspaceKey;
-use metier_workspace::interactive::{Entry, Interactive, InteractiveError, Listed, Waiting};
+use metier_workspace::interactive::{Entry, Interactive, InteractiveError, Waiting};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::tools::ToolCallError;
 use crate::tools::answer::{Answer, arguments};
+use crate::tools::result::{ListedProgram, ProgramList};
 use crate::tools::specs::name;
+use crate::tools::{ToolCallError, ToolResult};
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -46,9 +47,10 @@ pub(crate) async fn process(
 ) -> Result<Answer, ToolCallError> {
     let Arguments { action, session_id, chars, submit, yield_ms } =
         arguments(given, name::PROCESS)?;
-    let own: Vec<Listed> = programs.list().into_iter().filter(|it| it.key == *key).collect();
+    let own = programs.list().into_iter().filter(|it| it.key == *key);
+    let own: Vec<ListedProgram> = own.map(ListedProgram::from).collect();
     if let Action::List = action {
-        return Ok(Answer::json(&json!({ "sessions": own })));
+        return Ok(Answer::of(ToolResult::Programs(ProgramList { sessions: own })));
     }
     let id = match (session_id, own.as_slice()) {
         (Some(id), own) if own.iter().any(|it| it.session_id == id) => id,
@@ -58,14 +60,16 @@ pub(crate) async fn process(
         (None, _) => return Err(ToolCallError::NoProgramNamed),
     };
     let waiting = waiting(yield_ms, Waiting::NEXT);
-    Ok(match action {
-        Action::Kill => Answer::json(&programs.kill(&id).await?),
+    Ok(Answer::of(match action {
+        Action::Kill => ToolResult::ProgramEnd(programs.kill(&id).await?),
         Action::Write => {
             let entry = Entry { chars: &chars, submit };
-            Answer::json(&programs.write(&id, entry, waiting).await?)
+            ToolResult::Program(Box::new(programs.write(&id, entry, waiting).await?))
         }
-        Action::Poll | Action::List => Answer::json(&programs.poll(&id, waiting).await?),
-    })
+        Action::Poll | Action::List => {
+            ToolResult::Program(Box::new(programs.poll(&id, waiting).await?))
+        }
+    }))
 }
 
 /// How long output is waited for.

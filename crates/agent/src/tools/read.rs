@@ -10,7 +10,7 @@ use metier_workspace::executor::VIEW;
 use metier_workspace::input::open_below;
 use metier_workspace::path::{Inside, Meaning, SharedPlace, resolve};
 use metier_workspace::{Redactor, Workspace, WorkspaceKey, Workspaces};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::runtime::Handle;
@@ -22,6 +22,7 @@ use crate::tools::error::{
     FileReadError, FileReadFault, ToolArgumentsError, ToolCallError, UnreadableAdvice,
 };
 use crate::tools::knowledge::Situation;
+use crate::tools::result::{FilePart, LineExtent, ToolResult};
 use crate::tools::specs::name;
 
 /// Lines that are given when nobody says how many.
@@ -66,27 +67,6 @@ pub(crate) struct Lines {
     pub(crate) start: Option<usize>,
     /// How many; else as many as usual.
     pub(crate) count: Option<usize>,
-}
-
-/// A part of a file, for renderers.
-#[derive(Debug, Serialize)]
-struct Part<'a> {
-    file_name: &'a str,
-    #[serde(flatten)]
-    extent: Extent,
-}
-
-/// Which part of a file it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Extent {
-    /// The number of its first line.
-    pub(crate) start_line: usize,
-    /// How many lines it has.
-    pub(crate) lines: usize,
-    /// How many the file has.
-    pub(crate) total_lines: usize,
-    /// Whether there are more behind it.
-    pub(crate) truncated: bool,
 }
 
 /// The reason for which content is not given by lines.
@@ -134,8 +114,8 @@ pub(crate) async fn read(
     let read = read_lines(file, lines, shelves, at).await;
     let (text, extent) =
         read.map_err(|source| FileReadError { name: file.to_owned(), skill: None, source })?;
-    let structured = serde_json::to_value(Part { file_name: file, extent });
-    Ok(Answer { structured: structured.unwrap_or_default(), ..Answer::text(text) })
+    let result = ToolResult::File(FilePart { file_name: file.to_owned(), extent });
+    Ok(Answer { result, ..Answer::text(text) })
 }
 
 async fn read_lines(
@@ -143,7 +123,7 @@ async fn read_lines(
     lines: Lines,
     shelves: Shelves<'_>,
     at: &Situation<'_>,
-) -> Result<(String, Extent), FileReadFault> {
+) -> Result<(String, LineExtent), FileReadFault> {
     let content = open(file, shelves, at).await?;
     let content = Box::new(shelves.redactor.reader(content));
     // A stream of the store is waited for, which must not keep others waiting.
@@ -287,7 +267,7 @@ pub(crate) fn of_skill(
 
 /// The lines that were asked for, each with its number. Content is read to its end and never kept as a whole; content of a
 /// store must be read on a thread that may wait.
-pub(crate) fn numbered(lines: Lines, content: Content) -> Result<(String, Extent), NoLines> {
+pub(crate) fn numbered(lines: Lines, content: Content) -> Result<(String, LineExtent), NoLines> {
     let first = lines.start.unwrap_or(1).max(1);
     let most = lines.count.unwrap_or(DEFAULT_LINES).max(1);
     let mut reader = BufReader::new(content.take(MAX_FILE + 1));
@@ -328,7 +308,7 @@ pub(crate) fn numbered(lines: Lines, content: Content) -> Result<(String, Extent
     } else if shown == 0 {
         text = format!("(the file has only {total} lines)\n");
     }
-    Ok((text, Extent { start_line: first, lines: shown, total_lines: total, truncated }))
+    Ok((text, LineExtent { start_line: first, lines: shown, total_lines: total, truncated }))
 }
 
 /// The beginning of a line: as much as can be given, and a line ending behind it.
@@ -374,7 +354,7 @@ mod tests {
     use super::*;
 
     /// What is given of all lines of a text.
-    fn given(text: &[u8]) -> Result<(String, Extent), NoLines> {
+    fn given(text: &[u8]) -> Result<(String, LineExtent), NoLines> {
         numbered(Lines::default(), Box::new(io::Cursor::new(text.to_vec())))
     }
 

@@ -25,6 +25,7 @@ use crate::tools::answer::{Answer, arguments};
 use crate::tools::error::{RunPreparationError, SkillUseError, ToolCallError};
 use crate::tools::knowledge::Situation;
 use crate::tools::process::waiting;
+use crate::tools::result::ToolResult;
 use crate::tools::specs::name;
 
 /// The variable in which code of a reply is handed over.
@@ -343,7 +344,10 @@ impl Runs {
             () = stop.stopped() => return ToolCallError::from(TurnStopped).into(),
         };
         match started {
-            Ok(progress) => Answer { digests, identities, ..Answer::json(&progress) },
+            Ok(progress) => {
+                let result = ToolResult::Program(Box::new(progress));
+                Answer { digests, identities, ..Answer::of(result) }
+            }
             Err(error) => ToolCallError::from(error).into(),
         }
     }
@@ -360,7 +364,7 @@ impl Runs {
             // A command that fails is a result like any other.
             Ok(mut output) => {
                 output.warnings.extend(warnings);
-                Answer { digests, identities, ..Answer::json(&output) }
+                Answer { digests, identities, ..Answer::of(ToolResult::Run(Box::new(output))) }
             }
             Err(error) => ToolCallError::from(RunPreparationError::from(error)).into(),
         }

@@ -13,7 +13,8 @@ use crate::block::{DocText, from_server, page, with_docs, with_rest};
 use crate::texts::INSTRUCTIONS;
 use crate::tools::Answer;
 use crate::tools::answer::arguments;
-use crate::tools::read::{Extent, Lines, numbered, of_skill};
+use crate::tools::read::{Lines, numbered, of_skill};
+use crate::tools::result::{LineExtent, ToolResult};
 use crate::tools::{FileReadError, FileReadFault, SkillUseError, ToolCallError, UnreadableAdvice};
 
 /// Most files of a skill that are listed with its instructions.
@@ -50,7 +51,7 @@ struct Resource {
 #[derive(Debug, Serialize)]
 struct Part<'a> {
     #[serde(flatten)]
-    extent: Extent,
+    extent: LineExtent,
     text: &'a str,
 }
 
@@ -69,13 +70,13 @@ impl Desk {
     /// `skill_search`.
     pub(super) fn search(&self, given: &Value) -> Result<Answer, ToolCallError> {
         let found = self.look(|at| at.search(given))?;
-        Ok(Answer::json(&json!({ "skills": found.structured })))
+        Ok(Answer::json(&json!({ "skills": found.structured() })))
     }
 
     /// `skill_list_docs`.
     pub(super) fn list_docs(&self, given: &Value) -> Result<Answer, ToolCallError> {
         let listed = self.look(|at| at.list_docs(given))?;
-        Ok(Answer::json(&json!({ "skill": given["skill"], "docs": listed.structured })))
+        Ok(Answer::json(&json!({ "skill": given["skill"], "docs": listed.structured() })))
     }
 
     /// `skill_load`: what is given is all there is, so it has the text.
@@ -207,10 +208,10 @@ impl Delivery {
 }
 
 /// A part of what a field names.
-pub(super) fn part(field: &str, name: &str, (text, extent): (String, Extent)) -> Answer {
+pub(super) fn part(field: &str, name: &str, (text, extent): (String, LineExtent)) -> Answer {
     let mut structured = serde_json::to_value(Part { extent, text: &text }).unwrap_or_default();
     structured[field] = Value::String(name.to_owned());
-    Answer { structured, ..Answer::text(text) }
+    Answer { result: ToolResult::Other(structured), ..Answer::text(text) }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -10,7 +10,7 @@ use metier_agent::foreign::{
     RememberedTool, ToolDefinitionError, ToolPolicy,
 };
 use metier_agent::host::{Approver, ApproverError, Decision, Question};
-use metier_agent::tools::Answer;
+use metier_agent::tools::{Answer, ToolResult};
 use metier_agent::{Dispatch, Ending, Stop};
 use metier_approval::{Ask, Mode, Pinned, Policy, Rules};
 use metier_session::Content;
@@ -78,7 +78,8 @@ impl Foreign for Servers {
         let ForeignCall { server, tool, arguments } = call;
         self.called.lock().unwrap().push(format!("{server}/{tool} {}", json!(arguments)));
         let structured = self.structured.clone();
-        Answer { structured, ..Answer::text(format!("{tool} was here")) }
+        let result = ToolResult::Other(structured);
+        Answer { result, ..Answer::text(format!("{tool} was here")) }
     }
 }
 

@@ -94,7 +94,7 @@ fn allowed() -> Result<(), Failed> {
     let guest = at.guest();
     let answer = guest.call("skill_run", &command("uname -s"));
     assert_eq!(stdout(&answer), "Linux\n");
-    assert_eq!(answer.structured["confinement"]["executor"], "host");
+    assert_eq!(answer.structured()["confinement"]["executor"], "host");
     let question = person.questions.lock().unwrap()[0].clone();
     assert_eq!((question.tool.as_str(), question.command.as_str()), ("skill_run", "uname -s"));
     let events = at.approvals();

@@ -29,7 +29,7 @@ pub(super) fn print(context: &Context, place: &Place<'_>, output: &RunOutput) {
     }
     let kept = output.artifact_files.iter().map(|it| kept(&it.reference));
     let warnings = output.warnings.iter().map(|it| warned(it));
-    let denials = output.denials.iter().map(|it| denied(it.kind, &it.what));
+    let denials = output.denials.iter().map(|it| denied(&it.kind.to_string(), &it.what));
     for line in kept.chain(warnings).chain(denials) {
         out.note(line.style, line.word, &line.text);
     }
@@ -48,8 +48,7 @@ fn row(file: &OutputFile) -> FileRow<'_> {
 
 /// What of others was not kept from the command, if that is not everything.
 fn remark(confinement: &Confinement) -> Option<String> {
-    let mut lacks: Vec<String> =
-        confinement.not_promised.iter().map(|it| (*it).to_owned()).collect();
+    let mut lacks = confinement.not_promised.clone();
     match confinement.network.as_str() {
         "none" => {}
         "host" if lacks.iter().any(|it| it == "network") => {}
@@ -77,7 +76,7 @@ fn ending(output: &RunOutput) -> (anstyle::Style, String) {
 fn summary(session: &str, output: &RunOutput) -> String {
     let confinement = match output.confinement.level {
         Some(level) => format!("sandbox ({level})"),
-        None => output.confinement.executor.to_owned(),
+        None => output.confinement.executor.clone(),
     };
     let seconds = f64::from(u32::try_from(output.duration_ms).unwrap_or(u32::MAX)) / 1000.0;
     format!("· {seconds:.2} s · {confinement} · session {}", plain(session))

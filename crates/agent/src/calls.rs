@@ -8,10 +8,9 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use metier_model::ToolSpec;
 use metier_sandbox::Cancel;
+use metier_session::Delta;
 use metier_session::content::Call;
-use metier_session::{Delta, SessionRef};
 use metier_skill::library::Snapshot;
-use metier_workspace::WorkspaceKey;
 use metier_workspace::executor::Live;
 use serde_json::{Map, Value, json};
 use tracing::{Instrument, Span};
@@ -26,6 +25,7 @@ use crate::foreign::{
 };
 use crate::host::{Admission, Gate, HostAdmission, Permit};
 use crate::prompt;
+use crate::session_identity::workspace_key;
 use crate::spans;
 use crate::stop::{Stop, TurnStopped};
 use crate::thread::Thread;
@@ -129,20 +129,10 @@ impl Agent {
     fn runs(&self, thread: &Thread) -> Runs {
         Runs {
             runner: self.runner.never_degraded(),
-            key: self.workspace_key(&thread.at),
+            key: workspace_key(&thread.at),
             load_first: self.settings.load_before_run,
             start: self.on_host().map(|host| host.folder.clone()),
             restriction: self.settings.restriction.clone(),
-        }
-    }
-
-    /// Whose workspace that of a session is.
-    pub(crate) fn workspace_key(&self, at: &SessionRef) -> WorkspaceKey {
-        WorkspaceKey {
-            app: at.key.app().to_owned(),
-            user: at.key.user().to_owned(),
-            session: at.key.session().to_owned(),
-            generation: at.generation,
         }
     }
 }

@@ -82,6 +82,7 @@ pub mod offline;
 pub mod prompt;
 mod redaction;
 pub mod runner;
+pub mod session_identity;
 pub mod shelf;
 pub mod shown;
 mod spans;

@@ -136,7 +136,7 @@ impl Runner {
         if tree.is_some() == (request.skill == NO_SKILL) {
             return Err(RunError::UnknownSkill(request.skill));
         }
-        let owner = Owner::new(&key.app, &key.user, &key.session).map_err(RunError::Owner)?;
+        let owner = Owner::of(&key).map_err(RunError::Owner)?;
         let settings = settings.granted(&self.executor)?;
         // Reading patterns may take a moment, in which nobody else must wait.
         let planning = move || {

@@ -38,6 +38,7 @@ pub(crate) use gate::{Gate, Permit, Wanted};
 pub use sheet::Sheet;
 
 use crate::agent::Agent;
+use crate::session_identity::workspace_key;
 
 /// What commands of a model on the host depend on.
 #[derive(Clone, Debug)]
@@ -65,7 +66,7 @@ impl Agent {
     /// Where commands of a session find skills, if they run on the host.
     pub(crate) fn skills_on_host(&self, at: &SessionRef) -> Option<PathBuf> {
         self.on_host()?;
-        let workspace = self.runner.workspaces.workspace(&self.workspace_key(at)).ok()?;
+        let workspace = self.runner.workspaces.workspace(&workspace_key(at)).ok()?;
         Some(workspace.root().join("skills"))
     }
 }

@@ -225,9 +225,7 @@ pub(crate) async fn artifact(
     version: Option<u64>,
     shelves: Shelves<'_>,
 ) -> Result<Content, FileReadFault> {
-    let WorkspaceKey { app, user, session, .. } = shelves.key;
-    let owner = Owner::new(app, user, session)?;
-    let key = ArtifactKey::of(&owner, name.clone());
+    let key = ArtifactKey::of(&Owner::of(shelves.key)?, name.clone());
     let loaded = shelves.artifacts.load(&key, version).await?;
     Ok(Box::new(BlockingStream { content: loaded.content, runtime: Handle::current() }))
 }

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use metier_workspace::WorkspaceKey;
 use metier_workspace::artifact::{
     ArtifactKey, ArtifactName, ArtifactRef, Listed, Owner, VersionInfo,
 };
@@ -99,8 +98,7 @@ impl Visit {
     }
 
     fn owner(&self) -> Result<Owner, VisitError> {
-        let WorkspaceKey { app, user, session, .. } = &self.desk.key;
-        Ok(Owner::new(app, user, session)?)
+        Ok(Owner::of(&self.desk.key)?)
     }
 
     /// `artifact_read`.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use metier_sandbox::Cancel;
 use metier_session::content::Call;
-use metier_session::{EventId, Opening, SessionKey, SessionStore};
+use metier_session::{EventId, Opening, SessionStore};
 use metier_workspace::executor::Live;
 use serde_json::Value;
 use tokio::sync::{Mutex, Semaphore};
@@ -13,6 +13,7 @@ use super::Visit;
 use super::desk::Desk;
 use crate::agent::unwatched;
 use crate::host::{Admission, Gate, HostAdmission, HostRefusal, Permit};
+use crate::session_identity::session_key;
 use crate::stop::{Stop, TurnStopped};
 use crate::thread::Thread;
 use crate::tools::run::Prepared;
@@ -118,8 +119,7 @@ impl Desk {
     /// The session in which decisions are written down.
     async fn thread(&self) -> Result<Thread, HostRefusal> {
         let sessions = self.sessions()?;
-        let key = SessionKey::new(&self.key.app, &self.key.user, &self.key.session);
-        let key = key.map_err(HostRefusal::NotWritten)?;
+        let key = session_key(&self.key).map_err(HostRefusal::NotWritten)?;
         // No conversation of ours begins there.
         let opening = async |_: &_| Ok(Opening::default());
         let (sessions, redactor) = (Arc::clone(sessions), self.visits.runner.redactor.clone());

@@ -80,6 +80,7 @@ impl CustomExecutor for Listed {
         };
         let ran = tokio::task::spawn_blocking(running).await.map_err(std::io::Error::other)?;
         let Outcome { ended, timed_out, cancelled, not_promised, .. } = ran?;
+        let not_promised = not_promised.into_iter().map(str::to_owned).collect();
         let confinement = Confinement { not_promised, ..confinement };
         Ok(CustomOutcome { ended, timed_out, cancelled, confinement, warnings: Vec::new() })
     }

@@ -4,11 +4,12 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
+use metier_agent::session_identity::artifact_owner;
 use metier_agent::{Agent, Folders, Task, stop, unwatched};
 use metier_model::Scripted;
 use metier_session::{MemoryStore, SessionKey};
 use metier_workspace::Runner;
-use metier_workspace::artifact::{ArtifactKey, Owner};
+use metier_workspace::artifact::ArtifactKey;
 use tokio::io::AsyncReadExt;
 
 /// What the model replies. A real one finds out by itself: it is told where the file is, and that results go to `out/`.
@@ -40,7 +41,7 @@ async fn ask(state: &Path) -> Result<(), Box<dyn Error>> {
 
     // Out: what the command was asked to keep is an artifact of the session, in versions.
     let artifacts = &agent.runner.artifacts;
-    let owner = Owner::new(session.app(), session.user(), session.session())?;
+    let owner = artifact_owner(&session)?;
     for kept in artifacts.list(&owner.session_scope()).await? {
         let key = ArtifactKey::new(&owner, &kept.name)?;
         let mut text = String::new();

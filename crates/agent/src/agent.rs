@@ -18,7 +18,7 @@ use crate::library::Library;
 use crate::prompt::PromptSettings;
 use crate::shelf::DEFAULT_AGENT;
 use crate::texts::{StagedTexts, TextError, TextMemory};
-use crate::tools::{Restriction, Tool, ToolError};
+use crate::tools::{Restriction, Tool, ToolCallError, ToolError};
 use crate::turn::{Ending, TurnLimits};
 use crate::turns::Turns;
 
@@ -261,12 +261,12 @@ pub enum AgentError {
     #[error(transparent)]
     State(#[from] DeltaError),
     /// A skill that was to be loaded cannot be.
-    #[error("{why}")]
+    #[error("{source}")]
     Load {
         /// The skill, as the task names it.
         skill: String,
-        /// What is wrong and what to do, in words that name the skill.
-        why: String,
+        /// The reason, whose text names the skill and says what to do.
+        source: Box<ToolCallError>,
     },
     /// The conversation does not fit into the model, not even summarised.
     #[error(

@@ -5,6 +5,7 @@ use metier_session::content::Attachment;
 use metier_workspace::input::upload;
 
 use crate::agent::{Agent, AgentError};
+use crate::session_identity::workspace_key;
 
 impl Agent {
     /// Puts a file into the workspace of a session, which is begun if there is none of that name, and gives what a
@@ -22,7 +23,7 @@ impl Agent {
         content: Vec<u8>,
     ) -> Result<Attachment, AgentError> {
         let at = self.sessions.create(key).await?.at;
-        let (workspaces, mine) = (self.runner.workspaces.clone(), self.workspace_key(&at));
+        let (workspaces, mine) = (self.runner.workspaces.clone(), workspace_key(&at));
         let called = name.to_owned();
         let writing = move || upload(&workspaces.workspace(&mine)?, &called, &content);
         let written = tokio::task::spawn_blocking(writing).await.map_err(std::io::Error::other);

@@ -16,6 +16,7 @@ use crate::runner::SYSTEM;
 use crate::shelf::Shelf;
 use crate::shown::{Shown, Window};
 use crate::thread::Thread;
+use crate::tools::ToolCallError;
 use crate::written::with_identities;
 
 /// What the loads of a task come to.
@@ -84,13 +85,16 @@ impl Agent {
         }
         let mut draft = Draft::new(self, thread, delta);
         for load in &task.loads {
-            let cannot_load = |why| AgentError::Load { skill: load.skill.clone(), why };
+            let cannot_load = |error: ToolCallError| AgentError::Load {
+                skill: load.skill.clone(),
+                source: Box::new(error),
+            };
             let arguments = json!({
                 "skill": load.skill, "docs": load.docs, "include_all_docs": load.include_all_docs,
             });
             let answer = loop {
                 let answer = self.situation(&draft, skills).load_for_person(&arguments);
-                if !skills.fetch().await.map_err(cannot_load)? {
+                if !skills.fetch().await.map_err(|stopped| cannot_load(stopped.into()))? {
                     break answer;
                 }
             };

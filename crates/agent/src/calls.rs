@@ -8,10 +8,9 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use metier_model::ToolSpec;
 use metier_sandbox::Cancel;
+use metier_session::Delta;
 use metier_session::content::Call;
-use metier_session::{Delta, SessionRef};
 use metier_skill::library::Snapshot;
-use metier_workspace::WorkspaceKey;
 use metier_workspace::executor::Live;
 use serde_json::{Map, Value, json};
 use tracing::{Instrument, Span};
@@ -21,20 +20,22 @@ use crate::choice::{NONE, NOTHING_LOADED, is_none};
 use crate::draft::Draft;
 use crate::fence::{self, Code};
 use crate::fetched::Fetched;
-use crate::foreign::{self, ForeignGate, ForeignPermit, ForeignWanted, PinnedTool};
-use crate::host::{Admission, Gate, Permit};
+use crate::foreign::{
+    self, ForeignAdmission, ForeignGate, ForeignPermit, ForeignRefusal, ForeignWanted, PinnedTool,
+};
+use crate::host::{Admission, Gate, HostAdmission, Permit};
 use crate::prompt;
+use crate::session_identity::workspace_key;
 use crate::spans;
-use crate::stop::Stop;
+use crate::stop::{Stop, TurnStopped};
 use crate::thread::Thread;
 use crate::tools::process::process;
 use crate::tools::read::{Shelves, read};
 use crate::tools::run::Prepared;
 use crate::tools::specs::name;
-use crate::tools::{Answer, Runs, Situation, Tool, ToolCall, own};
-
-/// The answer to a call that was not made because the turn was stopped.
-pub(crate) const STOPPED: &str = "the user stopped this";
+use crate::tools::{
+    Answer, Runs, Situation, Tool, ToolArgumentsError, ToolCall, ToolCallError, own,
+};
 
 /// What is left to do for a call; else it is answered.
 type Planned = Result<Plan, Box<Answer>>;
@@ -49,8 +50,8 @@ enum Plan {
 
 /// What becomes of a call once it is known whether it may run.
 enum Admitted {
-    Answered(Answer),
-    Run(Box<Prepared>, Option<Permit>, Span),
+    Answered(Box<Answer>),
+    Run(Box<Prepared>, Option<Box<Permit>>, Span),
     Call(Box<ForeignPermit>, Span),
     Own(Arc<dyn Tool>, Map<String, Value>, Span),
 }
@@ -120,7 +121,7 @@ impl Agent {
                 let admitted = round.admit(thread, &call, run, span).await?;
                 round.work(&call, admitted).await?
             }
-            Err(why) => Answer::error(why),
+            Err(error) => error.into(),
         };
         Ok(thread.append(vec![self.code_result(answer)]).await?)
     }
@@ -128,20 +129,10 @@ impl Agent {
     fn runs(&self, thread: &Thread) -> Runs {
         Runs {
             runner: self.runner.never_degraded(),
-            key: self.workspace_key(&thread.at),
+            key: workspace_key(&thread.at),
             load_first: self.settings.load_before_run,
             start: self.on_host().map(|host| host.folder.clone()),
             restriction: self.settings.restriction.clone(),
-        }
-    }
-
-    /// Whose workspace that of a session is.
-    pub(crate) fn workspace_key(&self, at: &SessionRef) -> WorkspaceKey {
-        WorkspaceKey {
-            app: at.key.app().to_owned(),
-            user: at.key.user().to_owned(),
-            session: at.key.session().to_owned(),
-            generation: at.generation,
         }
     }
 }
@@ -183,7 +174,7 @@ impl<'a> Round<'a> {
             let is_ours = self.has_tool(&call.name) && !self.foreign.contains_key(&call.name);
             let span = spans::tool(call, self.key.session(), is_ours);
             let plan = self.plan(call, &draft).instrument(span.clone()).await;
-            match plan.unwrap_or_else(|why| Err(Box::new(Answer::error(why)))) {
+            match plan.unwrap_or_else(|error| Err(Box::new(error.into()))) {
                 Err(answer) => {
                     spans::answered(&span, &answer);
                     draft.add(call, *answer);
@@ -196,7 +187,7 @@ impl<'a> Round<'a> {
         let mut admitted = Vec::new();
         for (call, planned) in calls.iter().zip(planned) {
             admitted.push(match planned {
-                None => Admitted::Answered(drafted.next().unwrap_or_default()),
+                None => Admitted::Answered(Box::new(drafted.next().unwrap_or_default())),
                 Some((Plan::Run(run), span)) => self.admit(thread, call, *run, span).await?,
                 Some((Plan::Call(wanted), span)) => {
                     self.admit_call(thread, call, wanted, span).await?
@@ -214,7 +205,7 @@ impl<'a> Round<'a> {
     /// Does what may be done.
     async fn work(&self, call: &Call, admitted: Admitted) -> Result<Answer, AgentError> {
         match admitted {
-            Admitted::Answered(answer) => Ok(answer),
+            Admitted::Answered(answer) => Ok(*answer),
             Admitted::Run(run, permit, span) => self.carry_out(call, *run, permit, span).await,
             Admitted::Call(permit, span) => Ok(self.call_out(call, &permit, span).await),
             Admitted::Own(tool, arguments, span) => {
@@ -245,21 +236,16 @@ impl<'a> Round<'a> {
         wanted: ForeignWanted,
         span: Span,
     ) -> Result<Admitted, AgentError> {
-        let refused = |why: String| {
-            let answer = Answer::error(why);
-            spans::answered(&span, &answer);
-            Ok(Admitted::Answered(answer))
-        };
         if self.stop.is_stopped() {
-            return refused(STOPPED.to_owned());
+            return Ok(refused(TurnStopped, &span));
         }
         let Some(gate) = self.foreign_gate() else {
-            return refused(unused(&wanted.tool));
+            return Ok(refused(unused(&wanted.tool), &span));
         };
-        match gate.decide(thread, call, wanted).await? {
-            Err(why) => refused(why),
-            Ok(permit) => Ok(Admitted::Call(Box::new(permit), span)),
-        }
+        Ok(match gate.decide(thread, call, wanted).await? {
+            ForeignAdmission::Refused(refusal) => refused(refusal, &span),
+            ForeignAdmission::Permitted(permit) => Admitted::Call(permit, span),
+        })
     }
 
     /// Who decides about tools of other servers.
@@ -273,7 +259,7 @@ impl<'a> Round<'a> {
     async fn call_out(&self, call: &Call, permit: &ForeignPermit, span: Span) -> Answer {
         let answer = match self.foreign_gate() {
             Some(gate) => gate.call(permit, self.live(call)).instrument(span.clone()).await,
-            None => Answer::error(unused(&permit.wanted.tool)),
+            None => ToolCallError::from(unused(&permit.wanted.tool)).into(),
         };
         spans::answered(&span, &answer);
         answer
@@ -293,14 +279,12 @@ impl<'a> Round<'a> {
         run: Prepared,
         span: Span,
     ) -> Result<Admitted, AgentError> {
-        match self.admission().decide(thread, call, &run).await? {
-            Ok(permit) => Ok(Admitted::Run(Box::new(run), permit, span)),
-            Err(why) => {
-                let answer = Answer::error(why);
-                spans::answered(&span, &answer);
-                Ok(Admitted::Answered(answer))
-            }
-        }
+        let permit = match self.admission().decide(thread, call, &run).await? {
+            HostAdmission::Confined => None,
+            HostAdmission::Permitted(permit) => Some(permit),
+            HostAdmission::Refused(refusal) => return Ok(refused(refusal, &span)),
+        };
+        Ok(Admitted::Run(Box::new(run), permit, span))
     }
 
     /// The way of commands to where they run.
@@ -311,18 +295,22 @@ impl<'a> Round<'a> {
     }
 
     /// Prepares code of a reply.
-    async fn prepare_code(&self, code: &Code, draft: &Draft<'_>) -> Result<Prepared, String> {
+    async fn prepare_code(
+        &self,
+        code: &Code,
+        draft: &Draft<'_>,
+    ) -> Result<Prepared, ToolCallError> {
         loop {
             let at = self.agent.situation(draft, &self.skills);
             let prepared = self.runs.prepare_code(code, &at);
             if !self.skills.fetch().await? {
-                return prepared;
+                return Ok(prepared?);
             }
         }
     }
 
-    /// Looks something up, or prepares a command; else says what is wrong.
-    async fn plan(&self, call: &Call, draft: &Draft<'_>) -> Result<Planned, String> {
+    /// Looks something up, or prepares a command.
+    async fn plan(&self, call: &Call, draft: &Draft<'_>) -> Result<Planned, ToolCallError> {
         loop {
             let plan = self.plan_with_what_is_here(call, draft).await;
             if !self.skills.fetch().await? {
@@ -335,7 +323,7 @@ impl<'a> Round<'a> {
         &self,
         call: &Call,
         draft: &Draft<'_>,
-    ) -> Result<Planned, String> {
+    ) -> Result<Planned, ToolCallError> {
         let at = self.agent.situation(draft, &self.skills);
         if !self.has_tool(&call.name) {
             return Ok(Err(Box::new(self.without_tool(&call.name, &at)?)));
@@ -359,22 +347,22 @@ impl<'a> Round<'a> {
             }
             name::PROCESS => tokio::select! {
                 answer = process(&arguments, &self.agent.programs, &self.runs.key) => answer?,
-                () = self.stop.stopped() => return Err(STOPPED.to_owned()),
+                () = self.stop.stopped() => return Err(TurnStopped.into()),
             },
             name::RUN => return Ok(Ok(Plan::Run(self.runs.prepare(&arguments, &at)?.into()))),
             name::EXEC => {
                 return Ok(Ok(Plan::Run(self.runs.prepare_exec(&arguments, &at)?.into())));
             }
-            other => match own::find(&self.agent.tools, other) {
-                Some(tool) => return Ok(Ok(Plan::Own(tool, object_of(arguments, call)?))),
-                None => own::missing(other),
-            },
+            other => {
+                let tool = own::find(&self.agent.tools, other)?;
+                return Ok(Ok(Plan::Own(tool, object_of(arguments, call)?)));
+            }
         };
         Ok(Err(Box::new(answer)))
     }
 
     /// Answers the call of a tool that there is not. Weak models call a skill as if it were one.
-    fn without_tool(&self, name: &str, at: &Situation<'_>) -> Result<Answer, String> {
+    fn without_tool(&self, name: &str, at: &Situation<'_>) -> Result<Answer, ToolCallError> {
         match at.usable(name) {
             Ok(_) if self.has_tool(name::SKILL) => at.load_single(&json!({ "skill_name": name })),
             Ok(_) => at.load(&json!({ "skill": name })),
@@ -411,11 +399,11 @@ impl<'a> Round<'a> {
         &self,
         call: &Call,
         mut prepared: Prepared,
-        permit: Option<Permit>,
+        permit: Option<Box<Permit>>,
         span: Span,
     ) -> Result<Answer, AgentError> {
-        if let Err(why) = self.admission().open(&mut prepared, permit.as_ref()).await {
-            let answer = Answer::error(why);
+        if let Err(refusal) = self.admission().open(&mut prepared, permit.as_deref()).await {
+            let answer = ToolCallError::from(refusal).into();
             spans::answered(&span, &answer);
             return Ok(answer);
         }
@@ -430,23 +418,29 @@ impl<'a> Round<'a> {
     }
 }
 
-/// What is said of a tool of a server that is not used any more.
-fn unused(tool: &PinnedTool) -> String {
-    format!("this was not called: the server `{}` is not used any more", tool.server)
+/// The answer to a call that may not be made.
+fn refused(refusal: impl Into<ToolCallError>, span: &Span) -> Admitted {
+    let answer = Answer::from(refusal.into());
+    spans::answered(span, &answer);
+    Admitted::Answered(Box::new(answer))
+}
+
+/// The refusal of a tool of a server that is not used any more.
+fn unused(tool: &PinnedTool) -> ForeignRefusal {
+    ForeignRefusal::UnusedServer { server: tool.server.clone() }
 }
 
 /// Arguments that are an object, as those of all tools of others.
-fn object_of(arguments: Value, call: &Call) -> Result<Map<String, Value>, String> {
+fn object_of(arguments: Value, call: &Call) -> Result<Map<String, Value>, ToolArgumentsError> {
     match arguments {
         Value::Object(arguments) => Ok(arguments),
-        _ => Err(format!("the arguments of {} are not an object", call.name)),
+        _ => Err(ToolArgumentsError::NotObject { tool: call.name.clone() }),
     }
 }
 
 /// The arguments of a call. A call without any text for them was cut off: those of a whole reply have
 /// at least an empty object.
-fn arguments_of(call: &Call) -> Result<Value, String> {
-    serde_json::from_str(&call.arguments).map_err(|error| {
-        format!("the arguments of {} are not JSON: {error}; call it again", call.name)
-    })
+fn arguments_of(call: &Call) -> Result<Value, ToolArgumentsError> {
+    serde_json::from_str(&call.arguments)
+        .map_err(|source| ToolArgumentsError::NotJson { tool: call.name.clone(), source })
 }

@@ -10,6 +10,8 @@ use metier_session::content::AssistantMessage;
 pub const CAUSE: &str = "code";
 /// The field of such an event with the same for renderers.
 pub const STRUCTURED: &str = "structured";
+/// The field with the name of the type of that.
+pub const RESULT_TYPE: &str = "result_type";
 /// The largest block that is run, in bytes: it is handed over in a variable, which systems bound.
 const MAX_BYTES: usize = 100_000;
 /// Most spaces before a fence; with more it is an indented block.

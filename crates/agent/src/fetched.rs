@@ -14,9 +14,8 @@ use metier_workspace::{RunSettings, Tree};
 use tokio::sync::oneshot;
 use tracing::Span;
 
-use crate::calls::STOPPED;
 use crate::library::{Library, LibraryError};
-use crate::stop::Stop;
+use crate::stop::{Stop, TurnStopped};
 
 /// Trees of skills of other servers: those that were fetched, and none in place of those that are needed.
 type Trees = BTreeMap<SkillName, Option<Result<Tree, LibraryError>>>;
@@ -44,7 +43,7 @@ impl<'a> Fetched<'a> {
     /// # Errors
     ///
     /// When it is stopped.
-    pub(crate) async fn fetch(&self) -> Result<bool, String> {
+    pub(crate) async fn fetch(&self) -> Result<bool, TurnStopped> {
         let needed: Vec<&Entry> = {
             let trees = self.trees();
             let needed = trees.iter().filter(|(_, tree)| tree.is_none());
@@ -53,7 +52,7 @@ impl<'a> Fetched<'a> {
         for entry in &needed {
             let tree = tokio::select! {
                 tree = tree_apart(Arc::clone(self.library), (*entry).clone()) => tree,
-                () = self.stop.stopped() => return Err(STOPPED.to_owned()),
+                () = self.stop.stopped() => return Err(TurnStopped),
             };
             self.trees().insert(entry.name.clone(), Some(tree));
         }
@@ -192,6 +191,6 @@ mod tests {
         let skills = Fetched::new(&library, &snapshot, &stop);
         assert!(skills.tree(snapshot.find("far").unwrap()).is_err());
         let (fetched, ()) = wait(async { tokio::join!(skills.fetch(), async { stopper.stop() }) });
-        assert_eq!(fetched, Err(STOPPED.to_owned()));
+        assert_eq!(fetched, Err(TurnStopped));
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn opening(redactor: &Redactor, mut opening: Opening) -> Opening {
 /// Masks the answer of a tool that is given to another agent.
 pub(crate) fn answer(redactor: &Redactor, mut answer: Answer) -> Answer {
     mask(redactor, &mut answer.text);
-    answer.structured = redactor.redact_json(answer.structured);
+    answer.result = answer.result.masked(redactor);
     answer
 }
 

@@ -1,6 +1,7 @@
 //! Stopping a turn from outside.
 
 use metier_sandbox::Cancel;
+use thiserror::Error;
 use tokio::sync::watch;
 
 /// Stops what was started with its [`Stop`].
@@ -10,6 +11,11 @@ pub struct Stopper(watch::Sender<bool>);
 /// Tells whether to stop.
 #[derive(Clone, Debug)]
 pub struct Stop(watch::Receiver<bool>);
+
+/// The turn was stopped before something was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the user stopped this")]
+pub struct TurnStopped;
 
 /// A pair, of which one end stops and the other is heeded.
 pub fn stop() -> (Stopper, Stop) {

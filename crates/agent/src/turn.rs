@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::dispatch;
 use crate::fence::{self, Code, code_of};
-use crate::tools::answer::is_unknown_tool;
+use crate::tools::result::is_of_unknown_tool;
 
 /// How much one turn may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,7 +240,7 @@ impl<'a> Turn<'a> {
             (*before, *count) = (result, 0);
         }
         *count += 1;
-        self.met_a_tool |= !is_unknown_tool(&response.structured);
+        self.met_a_tool |= !is_of_unknown_tool(response);
         if self.open.is_empty() {
             self.unknown = if self.met_a_tool { 0 } else { self.unknown + 1 };
         }

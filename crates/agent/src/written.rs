@@ -29,8 +29,9 @@ impl Agent {
             ..StateUpdate::default()
         };
         update.extra.extend(fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
-        if !answer.structured.is_null() {
-            update.extra.insert(fence::STRUCTURED.to_owned(), answer.structured);
+        if let Some(name) = answer.result.type_name() {
+            update.extra.insert(fence::RESULT_TYPE.to_owned(), Value::String(name.to_owned()));
+            update.extra.insert(fence::STRUCTURED.to_owned(), answer.result.to_json());
         }
         let mut event = NewEvent::new(&self.name, Content::StateUpdate(update));
         for (skill, digest) in &answer.digests {
@@ -41,14 +42,14 @@ impl Agent {
 
     /// What is written down of the answer to a call.
     pub(crate) fn response(&self, call: &Call, answer: Answer) -> NewEvent {
-        let Answer { text, is_error, structured, loaded, state, digests, identities, breaks } =
-            answer;
+        let Answer { text, is_error, result, loaded, state, digests, identities, breaks } = answer;
         let response = ToolResponse {
             call: call.id.clone(),
             tool: call.name.clone(),
             text,
             is_error,
-            structured,
+            result_type: result.type_name().map(Box::from),
+            structured: result.to_json(),
             loaded,
             ..ToolResponse::default()
         };

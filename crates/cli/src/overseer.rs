@@ -9,14 +9,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use async_trait::async_trait;
 use metier_agent::foreign::{AllowedTools, PinnedTool, ToolPolicy};
 use metier_agent::host::{
-    Approver, Decision, Question, rule_of, rule_of_tool, take_decisions, take_tool_decisions,
+    Approver, ApproverError, Decision, Question, rule_of, rule_of_tool, take_decisions,
+    take_tool_decisions,
 };
 use metier_approval::{ArgumentRule, Entry, EntryCoverage, Pinned, Policy};
 use metier_serve::mcp::server::person;
-use metier_session::{DecisionStore, SqliteStore};
+use metier_session::{DecisionStore, SessionError, SqliteStore};
 use metier_skill::library::Snapshot;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{QueueSelector, tcflush};
+use thiserror::Error;
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -42,6 +44,20 @@ pub(crate) struct Overseer {
     tools: Vec<AllowedTools>,
     /// Who can be asked.
     asking: Asking,
+}
+
+/// The reason for which it is not known what people decided.
+#[derive(Debug, Error)]
+enum OverseerError {
+    /// The configuration cannot be used.
+    #[error("{0}")]
+    Configuration(Failure),
+    /// Decisions about commands cannot be read.
+    #[error("what people decided about commands cannot be read: {0}")]
+    Commands(#[source] SessionError),
+    /// Decisions about tools cannot be read.
+    #[error("what people decided about tools cannot be read: {0}")]
+    Tools(#[source] SessionError),
 }
 
 /// Whether a person can be asked.
@@ -115,15 +131,19 @@ impl Overseer {
     }
 }
 
+impl From<OverseerError> for ApproverError {
+    fn from(error: OverseerError) -> Self {
+        Self::new(error)
+    }
+}
+
 #[async_trait]
 impl Approver for Overseer {
-    async fn policy(&self, agent: &str, skills: &Snapshot) -> Result<Policy, String> {
+    async fn policy(&self, agent: &str, skills: &Snapshot) -> Result<Policy, ApproverError> {
         let policy = self.context.configured_policy(agent, skills);
-        let mut policy = policy.map_err(|failure| failure.to_string())?;
+        let mut policy = policy.map_err(OverseerError::Configuration)?;
         let decisions = self.decisions.decisions(Some(agent)).await;
-        let decisions = decisions.map_err(|error| {
-            format!("what people decided about commands cannot be read: {error}")
-        })?;
+        let decisions = decisions.map_err(OverseerError::Commands)?;
         take_decisions(&mut policy, decisions);
         policy.entries.extend(self.entries.iter().cloned());
         Ok(policy)
@@ -153,36 +173,35 @@ impl Approver for Overseer {
         Some(decision)
     }
 
-    async fn remember(&self, agent: &str, commands: &[Pinned]) -> Result<(), String> {
+    async fn remember(&self, agent: &str, commands: &[Pinned]) -> Result<(), ApproverError> {
         for command in commands {
             let kept = self.decisions.decide(Some(agent), rule_of(command.clone())).await;
-            kept.map_err(|error| error.to_string())?;
+            kept.map_err(ApproverError::new)?;
         }
         Ok(())
     }
 
-    async fn tool_policy(&self, agent: &str) -> Result<ToolPolicy, String> {
+    async fn tool_policy(&self, agent: &str) -> Result<ToolPolicy, ApproverError> {
         let mut policy = self.context.configured_tool_policy(agent);
         let decisions = self.decisions.decisions(Some(agent)).await;
-        let decisions = decisions
-            .map_err(|error| format!("what people decided about tools cannot be read: {error}"))?;
+        let decisions = decisions.map_err(OverseerError::Tools)?;
         take_tool_decisions(&mut policy, decisions);
         policy.allowed.extend(self.tools.iter().cloned());
         Ok(policy)
     }
 
-    async fn remember_tool(&self, agent: &str, tool: &PinnedTool) -> Result<(), String> {
+    async fn remember_tool(&self, agent: &str, tool: &PinnedTool) -> Result<(), ApproverError> {
         let kept = self.decisions.decide(Some(agent), rule_of_tool(tool.clone())).await;
-        kept.map(drop).map_err(|error| error.to_string())
+        kept.map(drop).map_err(ApproverError::new)
     }
 
-    async fn used(&self, ids: &[&str], command: &str) -> Result<bool, String> {
+    async fn used(&self, ids: &[&str], command: &str) -> Result<bool, ApproverError> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = u64::try_from(now.as_millis()).unwrap_or_default();
         // Those of settings and flags have a colon, and nobody counts them.
         for id in ids.iter().filter(|id| !id.contains(':')) {
             let still_holds = self.decisions.used(id, now, command).await;
-            if !still_holds.map_err(|error| error.to_string())? {
+            if !still_holds.map_err(ApproverError::new)? {
                 return Ok(false);
             }
         }

@@ -247,7 +247,7 @@ pub(crate) fn key_of(session: &str) -> WorkspaceKey {
 ///
 /// When an id cannot be one.
 pub(crate) fn owner_of(key: &WorkspaceKey) -> Result<Owner, Failure> {
-    Owner::new(&key.app, &key.user, &key.session).map_err(Failure::from)
+    Owner::of(key).map_err(Failure::from)
 }
 
 /// What is done before a command can run, in words for a terminal.

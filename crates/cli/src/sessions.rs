@@ -6,7 +6,8 @@
 
 use std::path::PathBuf;
 
-use metier_session::{SessionKey, SessionRef, SessionStore, SqliteStore};
+use metier_agent::session_identity::{unstored_workspace_key, workspace_key};
+use metier_session::{SessionKey, SessionStore, SqliteStore};
 use metier_workspace::{WorkspaceKey, Workspaces};
 
 use crate::context::Context;
@@ -64,7 +65,7 @@ pub(crate) async fn begin(
     key: &SessionKey,
 ) -> Result<WorkspaceKey, Failure> {
     let mine = workspace_key(&store.create(key).await?.at);
-    let before = key_of(key.session());
+    let before = unstored_workspace_key(key);
     if workspaces.exists(&before) && !workspaces.exists(&mine) {
         workspaces.hand_over(&before, &mine).map_err(|error| {
             Failure::new(format!("the workspace of `{}` cannot be used: {error}", key.session()))
@@ -81,9 +82,4 @@ pub(crate) async fn begin(
 /// When the id cannot be one.
 pub(crate) fn session_key(session: &str) -> Result<SessionKey, Failure> {
     Ok(SessionKey::new(APP, USER, session)?)
-}
-
-/// Whose workspace that of a session is.
-pub(crate) fn workspace_key(at: &SessionRef) -> WorkspaceKey {
-    WorkspaceKey { generation: at.generation, ..key_of(at.key.session()) }
 }

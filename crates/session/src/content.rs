@@ -158,6 +158,9 @@ pub struct ToolResponse {
     /// Whether it says that something went wrong.
     #[serde(default)]
     pub is_error: bool,
+    /// The name of the type of `structured`, as the caller has it. Events of older versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_type: Option<Box<str>>,
     /// The same for renderers, or null.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub structured: Value,

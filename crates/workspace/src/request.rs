@@ -145,7 +145,7 @@ impl Default for OutputSpec {
 }
 
 /// What a run gave.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunOutput {
     /// The run, which names its folder.
     pub run: String,
@@ -167,7 +167,7 @@ pub struct RunOutput {
     /// Whether its time was up.
     pub timed_out: bool,
     /// Whether it was cancelled.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cancelled: bool,
     /// Milliseconds it took.
     pub duration_ms: u64,
@@ -177,17 +177,17 @@ pub struct RunOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub primary_output: Option<OutputFile>,
     /// What was kept.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifact_files: Vec<ArtifactFile>,
     /// Whether something that was to be kept was not: a file, the output, the record. Warnings say
     /// what, and why.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,
     /// What a reader should know.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// What was refused.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denials: Vec<Denial>,
     /// What this run could do.
     pub confinement: Confinement,
@@ -221,7 +221,7 @@ impl RunOutput {
 }
 
 /// A file that was collected.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputFile {
     /// Its place in the workspace.
     pub name: String,
@@ -240,7 +240,7 @@ pub struct OutputFile {
 }
 
 /// A file that was kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArtifactFile {
     /// Its name.
     pub name: String,
@@ -252,19 +252,48 @@ pub struct ArtifactFile {
 }
 
 /// Something that was refused.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Denial {
-    /// `limit`, `system_call`, `network`, or `changed` for what a plan did not find as it was.
-    pub kind: &'static str,
+    /// The kind of it.
+    pub kind: DenialKind,
     /// What it was.
     pub what: String,
 }
 
+/// The kind of something that was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DenialKind {
+    /// A limit was met, such as that of memory.
+    Limit,
+    /// A system call.
+    SystemCall,
+    /// An address.
+    Network,
+    /// A file or folder that a plan did not find as it was.
+    Changed,
+    /// A kind that this version does not know.
+    #[serde(untagged)]
+    Other(String),
+}
+
+impl fmt::Display for DenialKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Limit => "limit",
+            Self::SystemCall => "system_call",
+            Self::Network => "network",
+            Self::Changed => "changed",
+            Self::Other(kind) => kind,
+        })
+    }
+}
+
 /// What a run could do.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
     /// Who ran it.
-    pub executor: &'static str,
+    pub executor: String,
     /// How firmly it was held, in the sandbox.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<Level>,
@@ -275,8 +304,8 @@ pub struct Confinement {
     /// What it could reach.
     pub network: String,
     /// What of others this executor or level does not keep from it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub not_promised: Vec<&'static str>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_promised: Vec<String>,
 }
 
 impl Confinement {
@@ -285,7 +314,7 @@ impl Confinement {
     #[must_use]
     pub fn nothing() -> Self {
         Self {
-            executor: "",
+            executor: String::new(),
             level: None,
             readable: Vec::new(),
             writable: Vec::new(),

@@ -35,7 +35,7 @@ use crate::path::{Inside, PathError};
 use crate::plan::Plan;
 use crate::publish::Publication;
 use crate::record::{Record, RecordedFile};
-use crate::request::{Denial, RunOutput, RunRequest};
+use crate::request::{Denial, DenialKind, RunOutput, RunRequest};
 use crate::space::DiskReserve;
 use crate::spans;
 use crate::stage::{StageError, StagedContent, Tree, TreeEntry, stage_content};
@@ -136,7 +136,7 @@ impl Runner {
         if tree.is_some() == (request.skill == NO_SKILL) {
             return Err(RunError::UnknownSkill(request.skill));
         }
-        let owner = Owner::new(&key.app, &key.user, &key.session).map_err(RunError::Owner)?;
+        let owner = Owner::of(&key).map_err(RunError::Owner)?;
         let settings = settings.granted(&self.executor)?;
         // Reading patterns may take a moment, in which nobody else must wait.
         let planning = move || {
@@ -480,14 +480,19 @@ fn bound(warnings: &mut Vec<String>) {
 
 /// What was refused: limits that were met, calls, addresses, what had changed.
 fn denials(executed: &Executed) -> Vec<Denial> {
-    let limits =
-        executed.ended.limits.iter().map(|it| Denial { kind: "limit", what: it.to_string() });
+    let limits = executed
+        .ended
+        .limits
+        .iter()
+        .map(|it| Denial { kind: DenialKind::Limit, what: it.to_string() });
     let calls = executed.ended.refused.iter();
-    let calls = calls.map(|name| Denial { kind: "system_call", what: (*name).to_owned() });
+    let calls = calls.map(|name| Denial { kind: DenialKind::SystemCall, what: (*name).to_owned() });
     let addresses = executed.refused_addresses.iter();
-    let addresses = addresses.map(|it| Denial { kind: "network", what: it.target.clone() });
+    let addresses =
+        addresses.map(|it| Denial { kind: DenialKind::Network, what: it.target.clone() });
     let changed = executed.ended.changed.iter();
-    let changed = changed.map(|it| Denial { kind: "changed", what: it.display().to_string() });
+    let changed =
+        changed.map(|it| Denial { kind: DenialKind::Changed, what: it.display().to_string() });
     limits.chain(calls).chain(addresses).chain(changed).collect()
 }
 

@@ -5,23 +5,20 @@
 //! again: whatever changed in between, be it the tool or a decision, closes the gate.
 
 use metier_approval::{Ask, shown_text};
+use metier_session::SessionError;
 use metier_session::content::Call;
 use metier_workspace::Redactor;
 use metier_workspace::executor::Live;
 use serde_json::{Map, Value};
 
+use super::error::{ForeignAdmission, ForeignRefusal};
 use super::policy::{ToolPolicy, ToolVerdict, judge_tool};
 use super::{ForeignCall, ForeignServers, PinnedTool, bounded};
-use crate::agent::AgentError;
-use crate::calls::STOPPED;
-use crate::host::{Answered, DENIED, Decision, Question, ToolQuestion};
+use crate::host::{Answered, Decision, Question, ToolQuestion};
 use crate::redaction;
-use crate::stop::Stop;
+use crate::stop::{Stop, TurnStopped};
 use crate::thread::Thread;
-use crate::tools::Answer;
-
-/// What is said of a decision that was taken back while the call waited.
-const CHANGED: &str = "it is not allowed any more: a decision has changed";
+use crate::tools::{Answer, ToolCallError};
 
 /// A call that a model wants to make.
 #[derive(Clone, Debug)]
@@ -51,42 +48,46 @@ pub(crate) struct ForeignGate<'a> {
 }
 
 impl ForeignGate<'_> {
-    /// Decides about a call, and asks a person if need be. The inner error says why it may not be made, in words
-    /// for the model.
+    /// Decides about a call, and asks a person if need be.
     pub(crate) async fn decide(
         &self,
         thread: &mut Thread,
         call: &Call,
         wanted: ForeignWanted,
-    ) -> Result<Result<ForeignPermit, String>, AgentError> {
+    ) -> Result<ForeignAdmission, SessionError> {
         let policy = match self.policy().await {
             Ok(policy) => policy,
-            Err(why) => return Ok(Err(why)),
+            Err(refusal) => return Ok(ForeignAdmission::Refused(refusal)),
         };
         let verdict = judge_tool(&wanted.tool, &policy);
         let reason = match &verdict {
-            ToolVerdict::Allow(_) => return Ok(Ok(ForeignPermit { wanted, is_exception: false })),
-            ToolVerdict::Deny { reason } => return Ok(Err(refusal(reason))),
+            ToolVerdict::Allow(_) => {
+                return Ok(Ok(ForeignPermit { wanted, is_exception: false }).into());
+            }
+            ToolVerdict::Deny { reason } => {
+                return Ok(Err(ForeignRefusal::Denied { reason: reason.clone() }).into());
+            }
             ToolVerdict::Ask { reason, .. } => reason.clone(),
         };
         let question = match self.question(&wanted, reason, policy.rules.ask).await {
             Ok(question) => question,
-            Err(why) => return Ok(Err(why)),
+            Err(refusal) => return Ok(ForeignAdmission::Refused(refusal)),
         };
         let approver = &*self.servers.approver;
-        Ok(match question.put(approver, self.stop, (thread, call)).await? {
+        let decided = match question.put(approver, self.stop, (thread, call)).await? {
             Answered::By(Decision::Once | Decision::Always) => {
                 Ok(ForeignPermit { wanted, is_exception: true })
             }
-            Answered::By(Decision::Deny) => Err(DENIED.to_owned()),
-            Answered::Stopped => Err(STOPPED.to_owned()),
+            Answered::By(Decision::Deny) => Err(ForeignRefusal::ByUser),
+            Answered::Stopped => Err(TurnStopped.into()),
             Answered::Nobody => match verdict.without_a_person(&wanted.tool, &policy.rules) {
                 ToolVerdict::Allow(_) => Ok(ForeignPermit { wanted, is_exception: true }),
                 ToolVerdict::Deny { reason } | ToolVerdict::Ask { reason, .. } => {
-                    Err(refusal(&reason))
+                    Err(ForeignRefusal::Denied { reason })
                 }
             },
-        })
+        };
+        Ok(decided.into())
     }
 
     /// What a person is asked about a call, if all of it can be shown and the tool is what it was.
@@ -95,14 +96,14 @@ impl ForeignGate<'_> {
         wanted: &ForeignWanted,
         reason: String,
         ask: Ask,
-    ) -> Result<Question, String> {
+    ) -> Result<Question, ForeignRefusal> {
         let arguments = serde_json::to_string_pretty(&wanted.arguments).unwrap_or_default();
-        if let Err(error) = shown_text(&arguments) {
-            return Err(refusal(&format!("its arguments: {error}; and {reason}")));
+        if let Err(source) = shown_text(&arguments) {
+            return Err(ForeignRefusal::ArgumentsTooLong { source, reason });
         }
         tokio::select! {
             unchanged = self.unchanged(&wanted.tool) => unchanged?,
-            () = self.stop.stopped() => return Err(STOPPED.to_owned()),
+            () = self.stop.stopped() => return Err(TurnStopped.into()),
         }
         Ok(Question::Tool(Box::new(ToolQuestion {
             agent: self.agent.to_owned(),
@@ -115,19 +116,21 @@ impl ForeignGate<'_> {
     }
 
     /// Looks again at what may be called.
-    async fn open(&self, permit: &ForeignPermit) -> Result<(), String> {
+    async fn open(&self, permit: &ForeignPermit) -> Result<(), ForeignRefusal> {
         let tool = &permit.wanted.tool;
         self.unchanged(tool).await?;
         let by = match judge_tool(tool, &self.policy().await?) {
             ToolVerdict::Allow(by) => by,
             ToolVerdict::Ask { allowed_by, .. } if permit.is_exception => allowed_by,
-            ToolVerdict::Ask { .. } | ToolVerdict::Deny { .. } => return Err(refusal(CHANGED)),
+            ToolVerdict::Ask { .. } | ToolVerdict::Deny { .. } => {
+                return Err(ForeignRefusal::Changed);
+            }
         };
         let ids: Vec<&str> = by.as_deref().into_iter().collect();
         match self.servers.approver.used(&ids, &format!("mcp:{tool}")).await {
             Ok(true) => Ok(()),
-            Ok(false) => Err(refusal(CHANGED)),
-            Err(why) => Err(refusal(&why)),
+            Ok(false) => Err(ForeignRefusal::Changed),
+            Err(error) => Err(ForeignRefusal::Approver(error)),
         }
     }
 
@@ -136,10 +139,10 @@ impl ForeignGate<'_> {
         let ForeignWanted { tool, arguments } = &permit.wanted;
         let opened = tokio::select! {
             opened = self.open(permit) => opened,
-            () = self.stop.stopped() => Err(STOPPED.to_owned()),
+            () = self.stop.stopped() => Err(TurnStopped.into()),
         };
-        if let Err(why) = opened {
-            return Answer::error(why);
+        if let Err(refusal) = opened {
+            return ToolCallError::from(refusal).into();
         }
         let call = ForeignCall { server: &tool.server, tool: &tool.tool, arguments };
         let live = redaction::live(self.redactor, live);
@@ -148,24 +151,19 @@ impl ForeignGate<'_> {
         bounded(redaction::answer(self.redactor, answer))
     }
 
-    async fn policy(&self) -> Result<ToolPolicy, String> {
-        self.servers.approver.tool_policy(self.agent).await.map_err(|why| refusal(&why))
+    async fn policy(&self) -> Result<ToolPolicy, ForeignRefusal> {
+        let policy = self.servers.approver.tool_policy(self.agent).await;
+        policy.map_err(ForeignRefusal::Approver)
     }
 
     /// Whether a server says of a tool what it said when the session began.
-    async fn unchanged(&self, tool: &PinnedTool) -> Result<(), String> {
+    async fn unchanged(&self, tool: &PinnedTool) -> Result<(), ForeignRefusal> {
         let now = self.servers.servers.tool(&tool.server, &tool.tool).await;
-        let now = now.map_err(|why| refusal(&why))?;
+        let now = now.map_err(ForeignRefusal::Definition)?;
         if now.pinned() == *tool {
             return Ok(());
         }
-        let PinnedTool { server, tool, .. } = tool;
-        Err(refusal(&format!(
-            "`{server}` describes `{tool}` differently than when this session began; a new session begins with what it says now"
-        )))
+        let PinnedTool { server, tool, .. } = tool.clone();
+        Err(ForeignRefusal::Redefined { server, tool })
     }
-}
-
-fn refusal(reason: &str) -> String {
-    format!("this was not called: {reason}")
 }

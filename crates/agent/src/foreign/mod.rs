@@ -4,6 +4,7 @@
 //! bounded and made safe here, and every call goes through a gate. Which tools a model has is settled when a session
 //! begins, with the digest of each definition: one that says something else later is not called.
 
+mod error;
 mod gate;
 mod offer;
 mod opening;
@@ -24,6 +25,8 @@ use crate::host::Approver;
 use crate::stop::Stop;
 use crate::tools::{Answer, bounded_text};
 
+pub(crate) use error::ForeignAdmission;
+pub use error::{ForeignRefusal, ToolDefinitionError};
 pub(crate) use gate::{ForeignGate, ForeignPermit, ForeignWanted};
 pub(crate) use offer::{OfferedTool, offer};
 pub(crate) use opening::{add_to, named_in, tools_in};
@@ -42,8 +45,8 @@ pub trait Foreign: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Why it cannot be had, in words for a person.
-    async fn tool(&self, server: &str, name: &str) -> Result<Definition, String>;
+    /// When it does not say so. The tool is not called then, and the model is told the text of the error.
+    async fn tool(&self, server: &str, name: &str) -> Result<Definition, ToolDefinitionError>;
 
     /// Calls a tool, and tells its server when that is to stop. What goes wrong is an answer as well.
     async fn call(&self, call: ForeignCall<'_>, stop: &Stop, live: Live) -> Answer;
@@ -134,7 +137,7 @@ fn bounded(mut answer: Answer) -> Answer {
     if answer.text.contains(is_odd) {
         answer.text = answer.text.replace(is_odd, "");
     }
-    // Whatever else an answer can do is for tools of our own: files that a run made are read from what is structured.
+    // Whatever else an answer can do is for tools of our own: files that a run made are read from its result.
     let text = bounded_text(answer.text);
     Answer { text, is_error: answer.is_error, ..Answer::default() }
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::offer::MAX_TOOLS;
 use super::policy::{ToolVerdict, judge_tool};
 use super::*;
+use crate::tools::ToolResult;
 
 fn definition(server: &str, name: &str, description: &str) -> Definition {
     Definition {
@@ -296,7 +297,7 @@ fn where_nobody_can_be_asked_the_answer_says_what_to_do() {
 fn an_answer_is_bounded_and_does_nothing_but_say_something() {
     let answer = Answer {
         text: format!("\u{1b}[31m{}", "ü".repeat(100_000)),
-        structured: json!({ "error": "unknown_tool", "output_files": [] }),
+        result: ToolResult::Other(json!({ "error": "unknown_tool", "output_files": [] })),
         loaded: Some(metier_session::content::Loaded::default()),
         ..Answer::default()
     };
@@ -304,5 +305,5 @@ fn an_answer_is_bounded_and_does_nothing_but_say_something() {
     assert!(bounded.text.len() < (64 << 10) + 100);
     assert!(bounded.text.starts_with("[31mü"), "{}", &bounded.text[..20]);
     assert!(bounded.text.ends_with("more bytes of this answer were left out]"));
-    assert_eq!((bounded.structured, bounded.loaded), (Value::Null, None));
+    assert_eq!((bounded.result, bounded.loaded), (ToolResult::Text, None));
 }

@@ -2,18 +2,15 @@
 //!
 //! Whoever runs commands goes this way, so that there is one place that says which of them nobody has to decide about.
 
+use metier_session::SessionError;
 use metier_session::content::Call;
 
+use super::error::{HostAdmission, HostRefusal};
 use super::gate::{Gate, Permit};
-use crate::agent::AgentError;
-use crate::calls::STOPPED;
-use crate::stop::Stop;
+use crate::stop::{Stop, TurnStopped};
 use crate::thread::Thread;
 use crate::tools::Runs;
 use crate::tools::run::Prepared;
-
-/// The answer to a call on the host where nobody decides.
-const UNDECIDED: &str = "no command may run on the host: nobody decides about them";
 
 /// Lets commands through that are confined, or that somebody allows on the host.
 #[derive(Clone, Copy)]
@@ -32,30 +29,31 @@ impl Admission<'_> {
         self.runs.runner.executor.sees_host()
     }
 
-    /// Has somebody decide about a command; nobody has to about one that is confined. The inner error says why it
-    /// may not run, in words for the model.
+    /// Decides about a command, and asks a person if need be. One that is confined needs no decision.
     pub(crate) async fn decide(
         &self,
         thread: &mut Thread,
         call: &Call,
         run: &Prepared,
-    ) -> Result<Result<Option<Permit>, String>, AgentError> {
+    ) -> Result<HostAdmission, SessionError> {
         if !self.is_needed() {
-            return Ok(Ok(None));
+            return Ok(HostAdmission::Confined);
         }
-        let Some(gate) = self.gate else { return Ok(Err(UNDECIDED.to_owned())) };
+        let Some(gate) = self.gate else {
+            return Ok(HostAdmission::Refused(HostRefusal::Undecided));
+        };
         if self.stop.is_stopped() {
-            return Ok(Err(STOPPED.to_owned()));
+            return Ok(HostAdmission::Refused(TurnStopped.into()));
         }
         match self.runs.wanted(run) {
-            Ok(wanted) => Ok(gate.decide(thread, call, wanted).await?.map(Some)),
-            Err(why) => Ok(Err(why)),
+            Ok(wanted) => gate.decide(thread, call, wanted).await,
+            Err(error) => Ok(HostAdmission::Refused(error.into())),
         }
     }
 
     /// The same without asking anybody; nothing if a person has to decide.
-    pub(crate) async fn allowed(&self, run: &Prepared) -> Result<Option<Permit>, String> {
-        let gate = self.gate.ok_or_else(|| UNDECIDED.to_owned())?;
+    pub(crate) async fn allowed(&self, run: &Prepared) -> Result<Option<Permit>, HostRefusal> {
+        let gate = self.gate.ok_or(HostRefusal::Undecided)?;
         gate.allowed(&self.runs.wanted(run)?).await
     }
 
@@ -64,14 +62,14 @@ impl Admission<'_> {
         &self,
         run: &mut Prepared,
         permit: Option<&Permit>,
-    ) -> Result<(), String> {
+    ) -> Result<(), HostRefusal> {
         match (permit, self.gate) {
             (Some(permit), Some(gate)) => run.walk(gate.open(permit).await?),
             (None, _) if !self.is_needed() => {}
-            _ => return Err(UNDECIDED.to_owned()),
+            _ => return Err(HostRefusal::Undecided),
         }
         if self.stop.is_stopped() {
-            return Err(STOPPED.to_owned());
+            return Err(TurnStopped.into());
         }
         Ok(())
     }

@@ -8,10 +8,8 @@ use metier_skill::files::Digest;
 use metier_skill::library::Snapshot;
 use serde::{Deserialize, Serialize};
 
+use super::error::ApproverError;
 use crate::foreign::{PinnedTool, ToolPolicy};
-
-/// Why nobody decides about tools of other servers.
-const NO_TOOLS: &str = "nobody decides about tools of other servers";
 
 /// Decides about commands on the host, and about tools of other servers.
 ///
@@ -30,7 +28,7 @@ const NO_TOOLS: &str = "nobody decides about tools of other servers";
 ///
 /// use async_trait::async_trait;
 /// use metier_agent::{
-///     Agent, Approver, Decision, Folders, Host, Question, Task, ToolSet, stop, unwatched,
+///     Agent, Approver, ApproverError, Decision, Folders, Host, Question, Task, ToolSet, stop, unwatched,
 /// };
 /// use metier_approval::{ArgumentRule, Ask, Entry, Mode, Pinned, Policy, ProtectedPlaces, Rules, shown};
 /// use metier_model::Scripted;
@@ -44,7 +42,7 @@ const NO_TOOLS: &str = "nobody decides about tools of other servers";
 ///
 /// #[async_trait]
 /// impl Approver for Careful {
-///     async fn policy(&self, _agent: &str, _skills: &Snapshot) -> Result<Policy, String> {
+///     async fn policy(&self, _agent: &str, _skills: &Snapshot) -> Result<Policy, ApproverError> {
 ///         let ls = Entry { id: "1".into(), pattern: "ls".into(), arguments: ArgumentRule::Known, directory: None };
 ///         Ok(Policy {
 ///             rules: Rules { mode: Mode::Allowlist, ask: Ask::OnMiss, fallback: Mode::Deny },
@@ -67,11 +65,11 @@ const NO_TOOLS: &str = "nobody decides about tools of other servers";
 ///         Some(Decision::Deny)
 ///     }
 ///
-///     async fn remember(&self, _agent: &str, _commands: &[Pinned]) -> Result<(), String> {
-///         Err("nothing is kept here".into())
+///     async fn remember(&self, _agent: &str, _commands: &[Pinned]) -> Result<(), ApproverError> {
+///         Err(ApproverError::new(std::io::Error::other("nothing is kept here")))
 ///     }
 ///
-///     async fn used(&self, _ids: &[&str], _command: &str) -> Result<bool, String> {
+///     async fn used(&self, _ids: &[&str], _command: &str) -> Result<bool, ApproverError> {
 ///         Ok(true)
 ///     }
 /// }
@@ -113,8 +111,8 @@ pub trait Approver: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Why nobody knows, in words for a person. Nothing runs then.
-    async fn policy(&self, agent: &str, skills: &Snapshot) -> Result<Policy, String>;
+    /// When that is not known. Nothing runs then, and the model is told the text of the error.
+    async fn policy(&self, agent: &str, skills: &Snapshot) -> Result<Policy, ApproverError>;
 
     /// Asks a person. None if there is nobody who can answer.
     ///
@@ -126,25 +124,25 @@ pub trait Approver: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Why they cannot be kept, in words for a person.
-    async fn remember(&self, agent: &str, commands: &[Pinned]) -> Result<(), String>;
+    /// When they cannot be kept. The session says so, in the words of the error.
+    async fn remember(&self, agent: &str, commands: &[Pinned]) -> Result<(), ApproverError>;
 
     /// What people allow an agent to call of other servers, as it is now. Whoever says nothing allows nothing.
     ///
     /// # Errors
     ///
-    /// Why nobody knows, in words for a person. Nothing is called then.
-    async fn tool_policy(&self, _agent: &str) -> Result<ToolPolicy, String> {
-        Err(NO_TOOLS.to_owned())
+    /// When that is not known. Nothing is called then, and the model is told the text of the error.
+    async fn tool_policy(&self, _agent: &str) -> Result<ToolPolicy, ApproverError> {
+        Err(ApproverError::NoTools)
     }
 
     /// Keeps a tool that was allowed for good.
     ///
     /// # Errors
     ///
-    /// Why it cannot be kept, in words for a person.
-    async fn remember_tool(&self, _agent: &str, _tool: &PinnedTool) -> Result<(), String> {
-        Err(NO_TOOLS.to_owned())
+    /// When it cannot be kept. The session says so, in the words of the error.
+    async fn remember_tool(&self, _agent: &str, _tool: &PinnedTool) -> Result<(), ApproverError> {
+        Err(ApproverError::NoTools)
     }
 
     /// Notes that what people allowed, by its ids, is used for a command, which is shown so. Gives whether all
@@ -152,8 +150,8 @@ pub trait Approver: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Why nobody knows, in words for a person. Nothing runs then.
-    async fn used(&self, ids: &[&str], command: &str) -> Result<bool, String>;
+    /// When that is not known. Nothing runs then, and the model is told the text of the error.
+    async fn used(&self, ids: &[&str], command: &str) -> Result<bool, ApproverError>;
 }
 
 /// What a person is asked, as it would be done. [`Question::shown`] is for the eye.

@@ -8,13 +8,10 @@ use metier_session::{Content, EventId, NewEvent, SessionError};
 use serde_json::{Value, json};
 
 use super::approver::{Approver, CommandQuestion, Decision, Question, ToolQuestion};
+use super::error::ApproverError;
 use crate::runner::SYSTEM;
 use crate::stop::Stop;
 use crate::thread::Thread;
-
-/// What a model is told when a person says no.
-pub(crate) const DENIED: &str =
-    "the user did not allow this; do not try it in another way, say what you need it for";
 
 /// How a question was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +50,7 @@ impl Question {
     }
 
     /// Keeps what was allowed for good, if it can be.
-    async fn keep(&self, approver: &dyn Approver) -> Option<Result<(), String>> {
+    async fn keep(&self, approver: &dyn Approver) -> Option<Result<(), ApproverError>> {
         match self {
             Self::Command(it) => Some(approver.remember(&it.agent, it.offer.as_ref()?).await),
             Self::Tool(it) if it.can_be_kept => {
@@ -112,7 +109,11 @@ fn of_command(question: &CommandQuestion, call: &Call) -> Value {
 }
 
 /// The event of an answer to a question.
-fn answered(asked: EventId, answer: Answered, kept: Option<&Result<(), String>>) -> NewEvent {
+fn answered(
+    asked: EventId,
+    answer: Answered,
+    kept: Option<&Result<(), ApproverError>>,
+) -> NewEvent {
     let word = match answer {
         Answered::By(decision) => serde_json::to_value(decision).unwrap_or_default(),
         Answered::Nobody => json!("nobody"),
@@ -120,7 +121,7 @@ fn answered(asked: EventId, answer: Answered, kept: Option<&Result<(), String>>)
     };
     let mut decision = json!({ "answer": word });
     if let Some(Err(why)) = kept {
-        decision["not_kept"] = json!(why);
+        decision["not_kept"] = json!(why.to_string());
     }
     approval(json!({ "event": asked }), decision)
 }

@@ -12,20 +12,17 @@ use metier_approval::{
     is_loader_variable, judge, parse, shown, shown_text,
 };
 use metier_sandbox::Walk;
+use metier_session::SessionError;
 use metier_session::content::Call;
 use metier_skill::library::Snapshot;
 
 use super::approver::{CommandQuestion, Decision, Question};
-use super::events::{Answered, DENIED};
+use super::error::{HostAdmission, HostRefusal};
+use super::events::Answered;
 use super::facts::Machine;
 use super::{Host, walk};
-use crate::agent::AgentError;
-use crate::calls::STOPPED;
-use crate::stop::Stop;
+use crate::stop::{Stop, TurnStopped};
 use crate::thread::Thread;
-
-/// What is said of a command that changed while it was decided.
-const CHANGED: &str = "what would run is not what was allowed any more: a program, a script, a folder or a decision has changed";
 
 /// A command that wants to run on the host.
 #[derive(Clone)]
@@ -104,41 +101,39 @@ enum Judged {
 }
 
 impl Gate<'_> {
-    /// Decides about a command, and asks a person if need be. The inner error says why it may not run, in
-    /// words for the model.
+    /// Decides about a command, and asks a person if need be.
     pub(crate) async fn decide(
         &self,
         thread: &mut Thread,
         call: &Call,
         wanted: Wanted,
-    ) -> Result<Result<Permit, String>, AgentError> {
+    ) -> Result<HostAdmission, SessionError> {
         match self.judge(&wanted).await {
-            Ok(Judged::Allowed(permit)) => Ok(Ok(permit)),
+            Ok(Judged::Allowed(permit)) => Ok(Ok(permit).into()),
             Ok(Judged::Open(open)) => self.ask(thread, call, wanted, *open).await,
-            Err(why) => Ok(Err(why)),
+            Err(refusal) => Ok(HostAdmission::Refused(refusal)),
         }
     }
 
     /// Decides about a command without asking anybody; nothing if a person has to decide.
-    pub(crate) async fn allowed(&self, wanted: &Wanted) -> Result<Option<Permit>, String> {
+    pub(crate) async fn allowed(&self, wanted: &Wanted) -> Result<Option<Permit>, HostRefusal> {
         match self.judge(wanted).await? {
             Judged::Allowed(permit) => Ok(Some(permit)),
             Judged::Open(_) => Ok(None),
         }
     }
 
-    async fn judge(&self, wanted: &Wanted) -> Result<Judged, String> {
+    async fn judge(&self, wanted: &Wanted) -> Result<Judged, HostRefusal> {
         let mut names = wanted.variables.iter().map(|(name, _)| name);
         if let Some(name) = names.find(|name| is_loader_variable(name)) {
-            let why = format!("`{name}` may not be set: it decides what programs load or start");
-            return Err(refusal(&why));
+            return Err(HostRefusal::LoaderVariable { name: name.clone() });
         }
         let policy = self.policy(wanted).await?;
         let verdict = verdict(wanted, &policy);
         match verdict.clone() {
             Verdict::Allow(plan) => wanted.permit(Some(plan), false).map(Judged::Allowed),
             Verdict::AllowText { .. } => wanted.permit(None, false).map(Judged::Allowed),
-            Verdict::Deny { reason } => Err(refusal(&reason)),
+            Verdict::Deny { reason } => Err(HostRefusal::Denied { reason }),
             Verdict::Ask { reason, plan, offer } => {
                 let open = Open { reason, plan, offer, verdict, rules: policy.rules };
                 Ok(Judged::Open(Box::new(open)))
@@ -146,9 +141,9 @@ impl Gate<'_> {
         }
     }
 
-    async fn policy(&self, wanted: &Wanted) -> Result<Policy, String> {
+    async fn policy(&self, wanted: &Wanted) -> Result<Policy, HostRefusal> {
         let policy = self.host.approver.policy(self.agent, self.skills).await;
-        let mut policy = policy.map_err(|why| refusal(&why))?;
+        let mut policy = policy.map_err(HostRefusal::Approver)?;
         // Beside the folders of a session that may be written are homes of programs, records and staged skills.
         let around = wanted.writable.iter().filter_map(|folder| folder.parent());
         policy.protected.session.extend(around.map(Path::to_owned));
@@ -163,9 +158,9 @@ impl Gate<'_> {
         call: &Call,
         wanted: Wanted,
         open: Open,
-    ) -> Result<Result<Permit, String>, AgentError> {
-        if let Err(why) = can_be_shown(&wanted, &open) {
-            return Ok(Err(refusal(&format!("{why}; and {}", open.reason))));
+    ) -> Result<HostAdmission, SessionError> {
+        if let Err(refusal) = can_be_shown(&wanted, &open) {
+            return Ok(HostAdmission::Refused(refusal));
         }
         let Open { reason, plan, offer, verdict, rules } = open;
         // What a text would be given to is what it is now, not what it will be when the person has answered.
@@ -188,31 +183,33 @@ impl Gate<'_> {
             offer,
         }));
         let answer = question.put(&*self.host.approver, self.stop, (thread, call)).await?;
-        Ok(match answer {
+        let decided = match answer {
             Answered::By(Decision::Once | Decision::Always) => permit,
-            Answered::By(Decision::Deny) => Err(DENIED.to_owned()),
-            Answered::Stopped => Err(STOPPED.to_owned()),
+            Answered::By(Decision::Deny) => Err(HostRefusal::ByUser),
+            Answered::Stopped => Err(TurnStopped.into()),
             Answered::Nobody => match verdict.without_a_person(&rules) {
                 Verdict::Allow(plan) => wanted.permit(Some(plan), true),
-                Verdict::Deny { reason } | Verdict::Ask { reason, .. } => Err(refusal(&reason)),
-                Verdict::AllowText { reason } => Err(refusal(&reason)),
+                Verdict::Deny { reason }
+                | Verdict::Ask { reason, .. }
+                | Verdict::AllowText { reason } => Err(HostRefusal::Denied { reason }),
             },
-        })
+        };
+        Ok(decided.into())
     }
 
     /// Looks again at what may run, and gives it as it is run.
-    pub(crate) async fn open(&self, permit: &Permit) -> Result<Walk, String> {
+    pub(crate) async fn open(&self, permit: &Permit) -> Result<Walk, HostRefusal> {
         let wanted = &permit.wanted;
         let policy = self.policy(wanted).await?;
         let now = match verdict(wanted, &policy) {
             Verdict::Allow(plan) => wanted.allowed(Some(plan)),
             Verdict::AllowText { .. } => wanted.allowed(None),
             Verdict::Ask { plan, .. } if permit.is_exception => wanted.allowed(plan),
-            Verdict::Ask { .. } | Verdict::Deny { .. } => return Err(refusal(CHANGED)),
+            Verdict::Ask { .. } | Verdict::Deny { .. } => return Err(HostRefusal::Changed),
         };
         let now = now?;
         if !is_same(&now, &permit.allowed) {
-            return Err(refusal(CHANGED));
+            return Err(HostRefusal::Changed);
         }
         match now {
             Allowed::Plan(plan) => {
@@ -221,8 +218,8 @@ impl Gate<'_> {
                 let command = shown(&plan).map(|it| it.lines.join("; ")).unwrap_or_default();
                 match self.host.approver.used(&ids, &command).await {
                     Ok(true) => Ok(walk::of_plan(&plan)),
-                    Ok(false) => Err(refusal(CHANGED)),
-                    Err(why) => Err(refusal(&why)),
+                    Ok(false) => Err(HostRefusal::Changed),
+                    Err(error) => Err(HostRefusal::Approver(error)),
                 }
             }
             Allowed::Text(by) => Ok(walk::of_text(&by.0, &wanted.text, &by.1)),
@@ -235,19 +232,19 @@ impl Wanted {
         Machine { path: self.path.clone() }
     }
 
-    fn permit(&self, plan: Option<Approved>, is_exception: bool) -> Result<Permit, String> {
+    fn permit(&self, plan: Option<Approved>, is_exception: bool) -> Result<Permit, HostRefusal> {
         Ok(Permit { wanted: self.clone(), allowed: self.allowed(plan)?, is_exception })
     }
 
     /// A plan, or else the text with what it is given to.
-    fn allowed(&self, plan: Option<Approved>) -> Result<Allowed, String> {
+    fn allowed(&self, plan: Option<Approved>) -> Result<Allowed, HostRefusal> {
         if let Some(plan) = plan {
             return Ok(Allowed::Plan(Box::new(plan)));
         }
         let facts = self.facts();
         let shell = ["bash", "sh"].iter().find_map(|it| facts.executable(&self.directory, it));
-        let shell = shell.ok_or_else(|| refusal("there is no shell to give the command to"))?;
-        let folder = facts.folder(&self.directory).ok_or_else(|| refusal(CHANGED))?;
+        let shell = shell.ok_or(HostRefusal::NoShell)?;
+        let folder = facts.folder(&self.directory).ok_or(HostRefusal::Changed)?;
         Ok(Allowed::Text(Box::new((shell, folder))))
     }
 }
@@ -271,15 +268,17 @@ fn with_variables(mut plan: Plan, variables: &[(String, String)]) -> Plan {
 }
 
 /// Whether a person can look at all of it.
-fn can_be_shown(wanted: &Wanted, open: &Open) -> Result<(), String> {
+fn can_be_shown(wanted: &Wanted, open: &Open) -> Result<(), HostRefusal> {
+    let reason = || open.reason.clone();
     let command = match &open.plan {
         Some(plan) => shown(plan).map(drop),
         None => shown_text(&wanted.text).map(drop),
     };
-    command.map_err(|error| error.to_string())?;
+    command.map_err(|source| HostRefusal::CommandTooLong { source, reason: reason() })?;
     let values = wanted.variables.iter().map(|(_, value)| value).chain(&wanted.stdin);
     for text in values {
-        shown_text(text).map_err(|_| "what it is given is more than a person can check")?;
+        shown_text(text)
+            .map_err(|source| HostRefusal::InputTooLong { source, reason: reason() })?;
     }
     Ok(())
 }
@@ -302,8 +301,4 @@ fn id_of(basis: Option<&Basis>) -> Option<&str> {
         Basis::Entry(id) | Basis::Remembered(id) => Some(id),
         _ => None,
     }
-}
-
-fn refusal(reason: &str) -> String {
-    format!("this was not run: {reason}")
 }

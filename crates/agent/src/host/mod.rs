@@ -3,6 +3,7 @@
 mod admission;
 mod approver;
 mod decisions;
+mod error;
 mod events;
 mod facts;
 mod gate;
@@ -29,12 +30,15 @@ pub use approver::{Approver, CommandQuestion, Decision, Question, ToolQuestion};
 pub use decisions::{
     CommandDecision, rule_of, rule_of_entry, rule_of_tool, take_decisions, take_tool_decisions,
 };
-pub(crate) use events::{Answered, DENIED};
+pub use error::{ApproverError, HostRefusal};
+pub(crate) use error::{DENIED, HostAdmission};
+pub(crate) use events::Answered;
 pub use facts::Machine;
 pub(crate) use gate::{Gate, Permit, Wanted};
 pub use sheet::Sheet;
 
 use crate::agent::Agent;
+use crate::session_identity::workspace_key;
 
 /// What commands of a model on the host depend on.
 #[derive(Clone, Debug)]
@@ -62,7 +66,7 @@ impl Agent {
     /// Where commands of a session find skills, if they run on the host.
     pub(crate) fn skills_on_host(&self, at: &SessionRef) -> Option<PathBuf> {
         self.on_host()?;
-        let workspace = self.runner.workspaces.workspace(&self.workspace_key(at)).ok()?;
+        let workspace = self.runner.workspaces.workspace(&workspace_key(at)).ok()?;
         Some(workspace.root().join("skills"))
     }
 }

@@ -6,10 +6,9 @@ use metier_session::content::Loaded;
 use metier_session::{BreakCause, Delta, Stub};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-/// Marks the answer to a call of a tool that does not exist, for the loop guard.
-const UNKNOWN_TOOL: &str = "unknown_tool";
+use super::{ToolArgumentsError, ToolResult};
 
 /// Longest answer of a tool of others that a model is given, in bytes.
 const MAX_TEXT: usize = 64 << 10;
@@ -22,7 +21,7 @@ pub struct Answer {
     /// Whether it says that something went wrong.
     pub is_error: bool,
     /// The same for renderers.
-    pub structured: Value,
+    pub result: ToolResult,
     /// Text of a skill that belongs to it.
     pub loaded: Option<Loaded>,
     /// What changes in the state.
@@ -48,14 +47,23 @@ impl Answer {
 
     /// An answer that is JSON, for the model and for renderers.
     pub fn json(value: &impl Serialize) -> Self {
-        let structured = serde_json::to_value(value).unwrap_or_default();
-        Self { text: structured.to_string(), structured, ..Self::default() }
+        Self::of(ToolResult::Other(serde_json::to_value(value).unwrap_or_default()))
+    }
+
+    /// An answer that is the JSON of a result.
+    pub(crate) fn of(result: ToolResult) -> Self {
+        Self { text: result.to_json().to_string(), result, ..Self::default() }
+    }
+
+    /// The same for renderers as JSON; null if there is only the text.
+    pub fn structured(&self) -> Value {
+        self.result.to_json()
     }
 
     /// The answer to a call of a tool that does not exist.
     pub fn unknown_tool(name: &str, tools: &[&str]) -> Self {
         let text = format!("there is no tool `{name}`; the tools are: {}", tools.join(", "));
-        Self { structured: json!({ "error": UNKNOWN_TOOL }), ..Self::error(text) }
+        Self { result: ToolResult::UnknownTool, ..Self::error(text) }
     }
 }
 
@@ -70,16 +78,17 @@ pub(crate) fn bounded_text(mut text: String) -> String {
     text
 }
 
-/// Whether a structured answer is that of a tool that does not exist.
-pub(crate) fn is_unknown_tool(structured: &Value) -> bool {
-    structured.get("error").and_then(Value::as_str) == Some(UNKNOWN_TOOL)
-}
-
-/// Reads the arguments of a call, or says which of them is wrong.
-pub(crate) fn arguments<T: DeserializeOwned>(given: &Value, tool: &str) -> Result<T, String> {
+/// Reads the arguments of a call.
+///
+/// # Errors
+///
+/// When one of them is wrong, which the error names.
+pub(crate) fn arguments<T: DeserializeOwned>(
+    given: &Value,
+    tool: &str,
+) -> Result<T, ToolArgumentsError> {
     serde_path_to_error::deserialize(given).map_err(|error| {
-        let path = error.path().to_string();
-        let place = if path == "." { String::new() } else { format!(" at `{path}`") };
-        format!("the arguments of {tool} are wrong{place}: {}", error.inner())
+        let (tool, path) = (tool.to_owned(), error.path().to_string());
+        ToolArgumentsError::Mismatch { tool, path, source: error.into_inner() }
     })
 }

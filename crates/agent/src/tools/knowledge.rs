@@ -3,16 +3,15 @@
 //! They are quick and depend on what is loaded already, so they are answered one after the other, in
 //! the order of the calls, each knowing what the ones before it changed.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use metier_session::content::Loaded;
 use metier_session::{BreakCause, Event, State, Stub};
-use metier_skill::library::{Block, ChangedSkill, Entry, Snapshot};
+use metier_skill::library::{Entry, Snapshot};
 use metier_skill::search::SkillIndex;
 use metier_workspace::stage::stage;
 use metier_workspace::{Tree, Workspaces};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::conversation::stub;
@@ -21,6 +20,10 @@ use crate::shelf::{Selection, Shelf};
 use crate::shown::Window;
 use crate::texts::StagedTexts;
 use crate::tools::answer::{Answer, arguments};
+use crate::tools::error::{SkillUseError, ToolCallError};
+use crate::tools::result::{
+    DocSelection, DocSelectionMode, SkillDirectory, SkillMatch, ToolResult,
+};
 use crate::tools::specs::name;
 use crate::turn::last_turn;
 
@@ -94,16 +97,7 @@ struct SelectArguments {
     #[serde(default)]
     include_all_docs: bool,
     #[serde(default)]
-    mode: SelectMode,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum SelectMode {
-    Add,
-    #[default]
-    Replace,
-    Clear,
+    mode: DocSelectionMode,
 }
 
 #[derive(Debug, Deserialize)]
@@ -120,22 +114,6 @@ struct SearchArguments {
     limit: Option<usize>,
 }
 
-/// The selection after a call, as the model reads it.
-#[derive(Debug, Serialize)]
-struct Selected<'a> {
-    skill: &'a str,
-    selected_docs: &'a [String],
-    include_all_docs: bool,
-    mode: SelectMode,
-}
-
-#[derive(Debug, Serialize)]
-struct Found<'a> {
-    name: &'a str,
-    description: Cow<'a, str>,
-    score: f64,
-}
-
 /// A tree that is staged, with what it has.
 struct Staged {
     digest: String,
@@ -147,21 +125,21 @@ impl Situation<'_> {
     ///
     /// # Errors
     ///
-    /// Here and below: what is wrong and what to do, in words for the model.
-    pub(crate) fn load(&self, given: &Value) -> Result<Answer, String> {
+    /// Here and below: when an argument is wrong, or the skill cannot be used.
+    pub(crate) fn load(&self, given: &Value) -> Result<Answer, ToolCallError> {
         let asked: LoadArguments = arguments(given, name::LOAD)?;
-        self.load_skill(self.usable(&asked.skill)?, &asked)
+        Ok(self.load_skill(self.usable(&asked.skill)?, &asked)?)
     }
 
     /// The same for a person, who may also load what is hidden from the model.
-    pub(crate) fn load_for_person(&self, given: &Value) -> Result<Answer, String> {
+    pub(crate) fn load_for_person(&self, given: &Value) -> Result<Answer, ToolCallError> {
         let asked: LoadArguments = arguments(given, name::LOAD)?;
         let entry = self.snapshot.find(&asked.skill).filter(|entry| entry.verdict.is_eligible());
-        self.load_skill(entry.map_or_else(|| self.usable(&asked.skill), Ok)?, &asked)
+        Ok(self.load_skill(entry.map_or_else(|| self.usable(&asked.skill), Ok)?, &asked)?)
     }
 
     /// `skill` of the set with one tool: the body of a skill and where its files are.
-    pub(crate) fn load_single(&self, given: &Value) -> Result<Answer, String> {
+    pub(crate) fn load_single(&self, given: &Value) -> Result<Answer, ToolCallError> {
         let SingleArguments { skill_name: name } = arguments(given, name::SKILL)?;
         let loading =
             LoadArguments { skill: name.clone(), docs: Vec::new(), include_all_docs: false };
@@ -171,38 +149,42 @@ impl Situation<'_> {
             Some(loaded) if loaded.body => format!("Skill: {name}\nDirectory: {directory}"),
             _ => format!("skill '{name}' is already active"),
         };
-        answer.structured = serde_json::json!({ "skill_name": name, "directory": directory });
+        answer.result = ToolResult::Skill(SkillDirectory { skill_name: name, directory });
         Ok(answer)
     }
 
     /// `skill_select_docs`: which docs of a skill are shown.
-    pub(crate) fn select_docs(&self, given: &Value) -> Result<Answer, String> {
-        self.select(&arguments(given, name::SELECT_DOCS)?)
+    pub(crate) fn select_docs(&self, given: &Value) -> Result<Answer, ToolCallError> {
+        Ok(self.select(&arguments(given, name::SELECT_DOCS)?)?)
     }
 
     /// `skill_list_docs`: the docs of a skill.
-    pub(crate) fn list_docs(&self, given: &Value) -> Result<Answer, String> {
+    pub(crate) fn list_docs(&self, given: &Value) -> Result<Answer, ToolCallError> {
         let ListArguments { skill } = arguments(given, name::LIST_DOCS)?;
         let tree = self.tree(self.usable(&skill)?)?;
-        Ok(Answer::json(&self.stage(&tree)?.docs))
+        Ok(Answer::of(ToolResult::Docs(self.stage(&tree)?.docs)))
     }
 
     /// `skill_search`: skills that fit a question.
-    pub(crate) fn search(&self, given: &Value) -> Result<Answer, String> {
+    pub(crate) fn search(&self, given: &Value) -> Result<Answer, ToolCallError> {
         let SearchArguments { query, limit } = arguments(given, name::SEARCH)?;
         let limit = limit.unwrap_or(DEFAULT_HITS).min(MAX_HITS);
         let index = SkillIndex::new(self.snapshot, Entry::is_model_visible);
-        let found = index.search(&query, limit).into_iter().map(|(entry, score)| Found {
-            name: entry.name.as_str(),
-            description: entry.description(),
+        let found = index.search(&query, limit).into_iter().map(|(entry, score)| SkillMatch {
+            name: entry.name.to_string(),
+            description: entry.description().into_owned(),
             score: (f64::from(score) * 100.0).round() / 100.0,
         });
-        Ok(Answer::json(&found.collect::<Vec<_>>()))
+        Ok(Answer::of(ToolResult::Skills(found.collect())))
     }
 
-    fn load_skill(&self, entry: &Entry, arguments: &LoadArguments) -> Result<Answer, String> {
+    fn load_skill(
+        &self,
+        entry: &Entry,
+        arguments: &LoadArguments,
+    ) -> Result<Answer, SkillUseError> {
         let skill = entry.name.as_str();
-        let tree = self.tree_now(entry).map_err(|error| error.to_string())?;
+        let tree = self.tree_now(entry)?;
         let staged = self.stage(&tree)?;
         let shelf = Shelf::read(self.state, self.agent);
         let before = shelf.selection(skill);
@@ -224,12 +206,12 @@ impl Situation<'_> {
         self.shelve(answer, entry, &selection, &staged)
     }
 
-    fn select(&self, arguments: &SelectArguments) -> Result<Answer, String> {
+    fn select(&self, arguments: &SelectArguments) -> Result<Answer, SkillUseError> {
         let entry = self.usable(&arguments.skill)?;
         let skill = entry.name.as_str();
         let shelf = Shelf::read(self.state, self.agent);
         if !self.is_loaded(skill) {
-            return Err(format!("`{skill}` is not loaded; call skill_load first"));
+            return Err(SkillUseError::NotLoaded { skill: skill.to_owned() });
         }
         let staged = self.stage(&self.tree(entry)?)?;
         // Of a skill that was loaded for one request the text may be gone, and comes again.
@@ -238,23 +220,24 @@ impl Situation<'_> {
             .selection(skill, &arguments.docs, arguments.include_all_docs)?
             .unwrap_or_default();
         let selection = match (arguments.mode, before) {
-            (SelectMode::Clear, _) => Selection::default(),
+            (DocSelectionMode::Clear, _) => Selection::default(),
             // From every doc only `clear` narrows.
-            (SelectMode::Add | SelectMode::Replace, Selection::All) => Selection::All,
-            (SelectMode::Add, before) => before.with(&asked),
-            (SelectMode::Replace, _) => asked,
+            (DocSelectionMode::Add | DocSelectionMode::Replace, Selection::All) => Selection::All,
+            (DocSelectionMode::Add, before) => before.with(&asked),
+            (DocSelectionMode::Replace, _) => asked,
         };
         let window = Window::of(self.events);
         let body = !window.shows_body(skill, &staged.digest);
         let docs = staged.unseen(skill, &selection, &window);
-        let (selected_docs, include_all_docs): (&[String], bool) = match &selection {
-            Selection::All => (&[], true),
-            Selection::Docs(docs) => (docs, false),
+        let (selected_docs, include_all_docs) = match &selection {
+            Selection::All => (Vec::new(), true),
+            Selection::Docs(docs) => (docs.clone(), false),
         };
-        let mode = arguments.mode;
+        let (skill, mode) = (skill.to_owned(), arguments.mode);
+        let selected = DocSelection { skill, selected_docs, include_all_docs, mode };
         let answer = Answer {
             loaded: (body || !docs.is_empty()).then(|| staged.loaded(entry, body, docs)),
-            ..Answer::json(&Selected { skill, selected_docs, include_all_docs, mode })
+            ..Answer::of(ToolResult::Selection(selected))
         };
         self.shelve(answer, entry, &selection, &staged)
     }
@@ -266,10 +249,9 @@ impl Situation<'_> {
         entry: &Entry,
         selection: &Selection,
         staged: &Staged,
-    ) -> Result<Answer, String> {
+    ) -> Result<Answer, SkillUseError> {
         let skill = entry.name.as_str();
-        let say = |error: metier_session::DeltaError| error.to_string();
-        answer.state = Shelf::read(self.state, self.agent).put(skill, selection).map_err(say)?;
+        answer.state = Shelf::read(self.state, self.agent).put(skill, selection)?;
         answer.digests.insert(skill.to_owned(), staged.digest.clone());
         answer.identities.insert(skill.to_owned(), entry.identity.to_string());
         let Some(most) = self.max_loaded else { return Ok(answer) };
@@ -280,7 +262,7 @@ impl Situation<'_> {
         if gone.is_empty() {
             return Ok(answer);
         }
-        answer.state.merge(shelf.take(&gone).map_err(say)?).map_err(say)?;
+        answer.state.merge(shelf.take(&gone)?)?;
         let shown = Window::of(self.events);
         let shown = shown.shown().filter(|it| gone.contains(&it.text.skill.as_str()));
         let stubbed: Vec<Stub> = shown.map(|it| it.stub()).collect();
@@ -290,32 +272,24 @@ impl Situation<'_> {
         Ok(answer)
     }
 
-    /// The skill of a name, if a model may use it; else what to do. What is hidden from models may be
-    /// used while it is loaded: a person has loaded it.
-    pub(crate) fn usable(&self, name: &str) -> Result<&Entry, String> {
+    /// The skill of a name, if a model may use it. What is hidden from models may be used while it is loaded: a person
+    /// has loaded it.
+    pub(crate) fn usable(&self, name: &str) -> Result<&Entry, SkillUseError> {
         let may_use = |entry: &&Entry| {
             let is_loaded = || self.is_loaded(entry.name.as_str()) && !self.is_another(entry);
             entry.manifest.invocation.by_model || is_loaded()
         };
         let entry = self.snapshot.find(name).filter(may_use);
         let Some(entry) = entry else {
-            let names = nearest(self.snapshot, name, SUGGESTIONS);
-            return Err(match names.is_empty() {
-                true => format!("there is no skill `{name}`, and no other that may be used"),
-                false => {
-                    format!("there is no skill `{name}`; the nearest are: {}", names.join(", "))
-                }
-            });
+            let nearest = nearest(self.snapshot, name, SUGGESTIONS);
+            let nearest = nearest.into_iter().map(str::to_owned).collect();
+            return Err(SkillUseError::Unknown { name: name.to_owned(), nearest });
         };
         if entry.verdict.is_eligible() {
             return Ok(entry);
         }
-        let why = entry.verdict.blocks.iter().map(|block| match block {
-            Block::Changed { .. } => format!("{block}; {}", ChangedSkill::REMEDY),
-            _ => block.to_string(),
-        });
-        let why: Vec<String> = why.collect();
-        Err(format!("`{name}` cannot be used here: {}", why.join("; ")))
+        let blocks = entry.verdict.blocks.clone();
+        Err(SkillUseError::Unusable { name: name.to_owned(), blocks })
     }
 
     /// Whether a skill is loaded, or was in this turn.
@@ -327,9 +301,9 @@ impl Situation<'_> {
                 .any(|event| event.content.loaded().iter().any(|it| it.skill == skill))
     }
 
-    fn stage(&self, tree: &Tree) -> Result<Staged, String> {
-        stage(self.workspaces, tree).map_err(|error| error.to_string())?;
-        let docs = self.texts.docs(&tree.name, &tree.digest).map_err(|error| error.to_string())?;
+    fn stage(&self, tree: &Tree) -> Result<Staged, SkillUseError> {
+        stage(self.workspaces, tree)?;
+        let docs = self.texts.docs(&tree.name, &tree.digest)?;
         Ok(Staged { digest: tree.digest.clone(), docs })
     }
 }
@@ -351,23 +325,19 @@ impl Staged {
         skill: &str,
         docs: &[String],
         all: bool,
-    ) -> Result<Option<Selection>, String> {
+    ) -> Result<Option<Selection>, SkillUseError> {
         if all {
             return Ok(Some(Selection::All));
         }
         if docs.is_empty() {
             return Ok(None);
         }
-        let unknown: Vec<&str> =
-            docs.iter().map(String::as_str).filter(|doc| !self.has(doc)).collect();
+        let unknown: Vec<String> = docs.iter().filter(|doc| !self.has(doc)).cloned().collect();
         if unknown.is_empty() {
             return Ok(Some(Selection::default().with(&Selection::Docs(docs.to_vec()))));
         }
-        let there = if self.docs.is_empty() { "none".to_owned() } else { self.docs.join(", ") };
-        Err(format!(
-            "`{skill}` has no doc {}; its docs are: {there}. Nothing was loaded",
-            unknown.iter().map(|doc| format!("`{doc}`")).collect::<Vec<_>>().join(", "),
-        ))
+        let (skill, docs) = (skill.to_owned(), self.docs.clone());
+        Err(SkillUseError::UnknownDocs { skill, unknown, docs })
     }
 
     fn has(&self, doc: &str) -> bool {

@@ -13,17 +13,16 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::specs::name;
-use super::{Answer, bounded_text};
-use crate::calls::STOPPED;
+use super::{Answer, ToolCallError, ToolResult, bounded_text};
 use crate::foreign::is_foreign;
 use crate::prompt::tools_of;
-use crate::stop::Stop;
+use crate::stop::{Stop, TurnStopped};
 
 /// Most tools of a program; providers refuse requests with some more.
 pub const MAX_OWN_TOOLS: usize = 100;
 /// Longest name of a tool, as providers have it.
 const MAX_NAME: usize = 64;
-/// Longest structured answer that is kept, in bytes of its JSON. The model reads the text, which is shorter.
+/// Longest result that is kept, in bytes of its JSON. The model reads the text, which is shorter.
 const MAX_STRUCTURED: usize = 1 << 20;
 
 /// A tool of the program that has the agent: what a model is told of it, and the code behind it.
@@ -37,7 +36,7 @@ const MAX_STRUCTURED: usize = 1 << 20;
 /// - A call does not block its thread, since calls of one reply run beside each other. When the turn is stopped the
 ///   future is dropped, and whatever it began ends with it.
 ///
-/// Of an answer `text`, `is_error` and `structured` are kept, up to a length; the rest is for tools of this crate.
+/// Of an answer `text`, `is_error` and the JSON of `result` are kept, up to a length; the rest is for tools of this crate.
 ///
 /// ```
 /// use async_trait::async_trait;
@@ -183,35 +182,35 @@ pub(crate) fn add_to(opening: &mut Opening, specs: Vec<ToolSpec>) {
     opening.tools = serde_json::to_string(&tools).unwrap_or_default();
 }
 
-/// What is said of a tool that the session began with and the program has no longer.
-pub(crate) fn missing(name: &str) -> Answer {
-    Answer::error(format!(
-        "`{name}` was not called: this session began with it, and the program does not have it any more; go on without it"
-    ))
-}
-
 /// The tool of a program that has a name.
-pub(crate) fn find(tools: &[Arc<dyn Tool>], name: &str) -> Option<Arc<dyn Tool>> {
-    tools.iter().find(|tool| tool.spec().name == name).map(Arc::clone)
+///
+/// # Errors
+///
+/// When the session began with such a tool and the program no longer has it.
+pub(crate) fn find(tools: &[Arc<dyn Tool>], name: &str) -> Result<Arc<dyn Tool>, ToolCallError> {
+    let found = tools.iter().find(|tool| tool.spec().name == name).map(Arc::clone);
+    found.ok_or_else(|| ToolCallError::Withdrawn { tool: name.to_owned() })
 }
 
 /// Makes a call, unless the turn is stopped before it is answered.
 pub(crate) async fn call(tool: &dyn Tool, call: ToolCall<'_>, stop: &Stop) -> Answer {
     tokio::select! {
         biased;
-        () = stop.stopped() => Answer::error(STOPPED),
+        () = stop.stopped() => ToolCallError::from(TurnStopped).into(),
         answer = tool.call(call) => bounded(answer),
     }
 }
 
 /// What is kept of the answer of a tool.
 fn bounded(answer: Answer) -> Answer {
-    let size = answer.structured.to_string().len();
-    let structured = if size > MAX_STRUCTURED { Value::Null } else { answer.structured };
+    let structured = answer.structured();
+    let is_kept = !structured.is_null() && structured.to_string().len() <= MAX_STRUCTURED;
+    // Results of other types are those of tools of this crate.
+    let result = if is_kept { ToolResult::Other(structured) } else { ToolResult::Text };
     Answer {
         text: bounded_text(answer.text),
         is_error: answer.is_error,
-        structured,
+        result,
         ..Answer::default()
     }
 }
@@ -283,13 +282,13 @@ mod tests {
     fn an_answer_is_bounded_and_changes_nothing_but_the_conversation() {
         let answer = Answer {
             text: "x".repeat(100_000),
-            structured: json!({ "long": "x".repeat(MAX_STRUCTURED) }),
+            result: ToolResult::Other(json!({ "long": "x".repeat(MAX_STRUCTURED) })),
             digests: [("pdf".to_owned(), "abc".to_owned())].into(),
             ..Answer::default()
         };
         let kept = bounded(answer);
         assert!(kept.text.ends_with("[34464 more bytes of this answer were left out]"));
-        assert_eq!((kept.structured, kept.digests.len()), (Value::Null, 0));
+        assert_eq!((kept.result, kept.digests.len()), (ToolResult::Text, 0));
         let kept = bounded(Answer::json(&json!({ "articles": 3 })));
         assert_eq!(kept, Answer::json(&json!({ "articles": 3 })));
     }

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use metier_workspace::WorkspaceKey;
-use metier_workspace::interactive::{Entry, Interactive, InteractiveError, Listed, Waiting};
+use metier_workspace::interactive::{Entry, Interactive, InteractiveError, Waiting};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::tools::answer::{Answer, arguments};
+use crate::tools::result::{ListedProgram, ProgramList};
 use crate::tools::specs::name;
+use crate::tools::{ToolCallError, ToolResult};
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -37,39 +39,37 @@ struct Arguments {
 ///
 /// # Errors
 ///
-/// Why it cannot be done, in words for the model.
+/// When there is no such program, or it cannot be talked to.
 pub(crate) async fn process(
     given: &Value,
     programs: &Interactive,
     key: &WorkspaceKey,
-) -> Result<Answer, String> {
+) -> Result<Answer, ToolCallError> {
     let Arguments { action, session_id, chars, submit, yield_ms } =
         arguments(given, name::PROCESS)?;
-    let own: Vec<Listed> = programs.list().into_iter().filter(|it| it.key == *key).collect();
+    let own = programs.list().into_iter().filter(|it| it.key == *key);
+    let own: Vec<ListedProgram> = own.map(ListedProgram::from).collect();
     if let Action::List = action {
-        return Ok(Answer::json(&json!({ "sessions": own })));
+        return Ok(Answer::of(ToolResult::Programs(ProgramList { sessions: own })));
     }
     let id = match (session_id, own.as_slice()) {
         (Some(id), own) if own.iter().any(|it| it.session_id == id) => id,
-        (Some(id), _) => return Err(InteractiveError::Unknown(id).to_string()),
+        (Some(id), _) => return Err(InteractiveError::Unknown(id).into()),
         // Which is meant is clear.
         (None, [only]) => only.session_id.clone(),
-        (None, _) => {
-            return Err("`session_id` is missing; the action `list` shows all".to_owned());
-        }
+        (None, _) => return Err(ToolCallError::NoProgramNamed),
     };
     let waiting = waiting(yield_ms, Waiting::NEXT);
-    let say = |error: InteractiveError| error.to_string();
-    match action {
-        Action::Kill => programs.kill(&id).await.map(|it| Answer::json(&it)).map_err(say),
+    Ok(Answer::of(match action {
+        Action::Kill => ToolResult::ProgramEnd(programs.kill(&id).await?),
         Action::Write => {
             let entry = Entry { chars: &chars, submit };
-            programs.write(&id, entry, waiting).await.map(|it| Answer::json(&it)).map_err(say)
+            ToolResult::Program(Box::new(programs.write(&id, entry, waiting).await?))
         }
         Action::Poll | Action::List => {
-            programs.poll(&id, waiting).await.map(|it| Answer::json(&it)).map_err(say)
+            ToolResult::Program(Box::new(programs.poll(&id, waiting).await?))
         }
-    }
+    }))
 }
 
 /// How long output is waited for.

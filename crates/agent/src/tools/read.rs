@@ -10,16 +10,19 @@ use metier_workspace::executor::VIEW;
 use metier_workspace::input::open_below;
 use metier_workspace::path::{Inside, Meaning, SharedPlace, resolve};
 use metier_workspace::{Redactor, Workspace, WorkspaceKey, Workspaces};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
-use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
 
 use crate::host::Host;
 use crate::tools::answer::{Answer, arguments};
+use crate::tools::error::{
+    FileReadError, FileReadFault, ToolArgumentsError, ToolCallError, UnreadableAdvice,
+};
 use crate::tools::knowledge::Situation;
+use crate::tools::result::{FilePart, LineExtent, ToolResult};
 use crate::tools::specs::name;
 
 /// Lines that are given when nobody says how many.
@@ -66,77 +69,83 @@ pub(crate) struct Lines {
     pub(crate) count: Option<usize>,
 }
 
-/// A part of a file, for renderers.
-#[derive(Debug, Serialize)]
-struct Part<'a> {
-    file_name: &'a str,
-    #[serde(flatten)]
-    extent: Extent,
-}
-
-/// Which part of a file it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Extent {
-    /// The number of its first line.
-    pub(crate) start_line: usize,
-    /// How many lines it has.
-    pub(crate) lines: usize,
-    /// How many the file has.
-    pub(crate) total_lines: usize,
-    /// Whether there are more behind it.
-    pub(crate) truncated: bool,
-}
-
-/// Why a file is not given by lines.
-#[derive(Debug, Error)]
+/// The reason for which content is not given by lines.
+#[derive(Debug)]
 pub(crate) enum NoLines {
-    #[error("it is not a text; use a command to look into it")]
     NotText,
-    #[error("it has more than 64 MiB; use a command to look into it")]
     TooLarge,
-    #[error("{0}")]
-    Io(#[from] io::Error),
+    Io(io::Error),
+}
+
+impl NoLines {
+    /// The same as the fault of a file, with another way to it.
+    pub(crate) fn fault(self, advice: UnreadableAdvice) -> FileReadFault {
+        match self {
+            Self::NotText => FileReadFault::NotText(advice),
+            Self::TooLarge => FileReadFault::TooLarge(advice),
+            Self::Io(error) => FileReadFault::Io(error),
+        }
+    }
+}
+
+impl From<io::Error> for NoLines {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
 }
 
 /// Answers a call.
 ///
 /// # Errors
 ///
-/// Why the file cannot be read, in words for the model.
+/// When the file cannot be read, or is not text.
 pub(crate) async fn read(
     tool: &str,
     given: &Value,
     shelves: Shelves<'_>,
     at: &Situation<'_>,
-) -> Result<Answer, String> {
+) -> Result<Answer, ToolCallError> {
     let arguments: Arguments = arguments(given, tool)?;
     let field = if tool == name::READ { "path" } else { "file_name" };
     let Some(file) = arguments.file_name.as_deref() else {
-        return Err(format!("the arguments of {tool} are wrong: missing field `{field}`"));
+        return Err(ToolArgumentsError::Missing { tool: tool.to_owned(), field }.into());
     };
     let lines = Lines { start: arguments.start_line, count: arguments.num_lines };
-    let refused = |why: String| format!("`{file}` cannot be read: {why}");
-    let content = open(file, shelves, at).await.map_err(refused)?;
+    let read = read_lines(file, lines, shelves, at).await;
+    let (text, extent) =
+        read.map_err(|source| FileReadError { name: file.to_owned(), skill: None, source })?;
+    let result = ToolResult::File(FilePart { file_name: file.to_owned(), extent });
+    Ok(Answer { result, ..Answer::text(text) })
+}
+
+async fn read_lines(
+    file: &str,
+    lines: Lines,
+    shelves: Shelves<'_>,
+    at: &Situation<'_>,
+) -> Result<(String, LineExtent), FileReadFault> {
+    let content = open(file, shelves, at).await?;
     let content = Box::new(shelves.redactor.reader(content));
     // A stream of the store is waited for, which must not keep others waiting.
-    let read = spawn_blocking(move || numbered(lines, content)).await;
-    let read = read.map_err(|error| refused(error.to_string()))?;
-    let (text, extent) = read.map_err(|why| refused(why.to_string()))?;
-    let structured = serde_json::to_value(Part { file_name: file, extent });
-    Ok(Answer { structured: structured.unwrap_or_default(), ..Answer::text(text) })
+    let read = spawn_blocking(move || numbered(lines, content)).await?;
+    read.map_err(|problem| problem.fault(UnreadableAdvice::Command))
 }
 
 pub(crate) type Content = Box<dyn Read + Send>;
 
-async fn open(name: &str, shelves: Shelves<'_>, at: &Situation<'_>) -> Result<Content, String> {
+async fn open(
+    name: &str,
+    shelves: Shelves<'_>,
+    at: &Situation<'_>,
+) -> Result<Content, FileReadFault> {
     if name.starts_with("artifact://") {
-        let reference = ArtifactRef::parse(name).map_err(|error| error.to_string())?;
+        let reference = ArtifactRef::parse(name)?;
         return artifact(reference.name(), reference.version(), shelves).await;
     }
     if let Some(path) = name.strip_prefix("skill://") {
         return of_skill(split(path), at);
     }
-    let workspace = shelves.workspaces.workspace(shelves.key).map_err(|error| error.to_string())?;
+    let workspace = shelves.workspaces.workspace(shelves.key)?;
     let path = name.strip_prefix("workspace://").unwrap_or(name);
     // What commands see there is the workspace.
     let view = match shelves.host {
@@ -166,10 +175,10 @@ pub(crate) fn in_skills(path: &str) -> Option<String> {
 }
 
 /// A file of a workspace that is of no skill.
-pub(crate) fn of_workspace(workspace: &Workspace, path: &str) -> Result<Content, String> {
+pub(crate) fn of_workspace(workspace: &Workspace, path: &str) -> Result<Content, FileReadFault> {
     let open = |path: &str| {
-        let place = SharedPlace::resolve(path).map_err(|error| error.to_string())?;
-        workspace.open_file(&place).map_err(|error| error.to_string())
+        let place = SharedPlace::resolve(path)?;
+        Ok::<_, FileReadFault>(workspace.open_file(&place)?)
     };
     let opened = open(path);
     // What a skill calls `inputs/` is a folder of the workspace's own.
@@ -182,7 +191,7 @@ pub(crate) fn of_workspace(workspace: &Workspace, path: &str) -> Result<Content,
 }
 
 /// A file of this machine: of the agent's own folder, of a skill, or of a folder that may be read.
-fn of_host(path: &str, host: &Host, at: &Situation<'_>) -> Result<Content, String> {
+fn of_host(path: &str, host: &Host, at: &Situation<'_>) -> Result<Content, FileReadFault> {
     let path = host.folder.join(path);
     let skills = at.snapshot.entries.iter().filter(|entry| at.usable(entry.name.as_str()).is_ok());
     for entry in skills {
@@ -193,16 +202,14 @@ fn of_host(path: &str, host: &Host, at: &Situation<'_>) -> Result<Content, Strin
         }
     }
     let folders: Vec<PathBuf> = [&host.folder].into_iter().chain(&host.readable).cloned().collect();
-    let elsewhere =
-        "it is neither in your folder nor in one that may be read; `exec.host_inputs` has those";
     let opened = match open_below(&folders, &path) {
         // Whether something is there is told of these folders only.
         Err(_) if !folders.iter().any(|folder| is_in(folder, &path)) => None,
-        opened => opened.map_err(|error| error.to_string())?,
+        opened => opened?,
     };
-    let Some(file) = opened.map(File::from) else { return Err(elsewhere.to_owned()) };
+    let Some(file) = opened.map(File::from) else { return Err(FileReadFault::Outside) };
     if !file.metadata().is_ok_and(|it| it.is_file()) {
-        return Err("it is not a regular file".to_owned());
+        return Err(FileReadFault::NotRegular);
     }
     Ok(Box::new(file))
 }
@@ -217,12 +224,9 @@ pub(crate) async fn artifact(
     name: &ArtifactName,
     version: Option<u64>,
     shelves: Shelves<'_>,
-) -> Result<Content, String> {
-    let WorkspaceKey { app, user, session, .. } = shelves.key;
-    let owner = Owner::new(app, user, session).map_err(|error| error.to_string())?;
-    let key = ArtifactKey::of(&owner, name.clone());
-    let loaded = shelves.artifacts.load(&key, version).await;
-    let loaded = loaded.map_err(|error| error.to_string())?;
+) -> Result<Content, FileReadFault> {
+    let key = ArtifactKey::of(&Owner::of(shelves.key)?, name.clone());
+    let loaded = shelves.artifacts.load(&key, version).await?;
     Ok(Box::new(BlockingStream { content: loaded.content, runtime: Handle::current() }))
 }
 
@@ -247,22 +251,21 @@ fn split(path: &str) -> (&str, &str) {
 pub(crate) fn of_skill(
     (name, inside): (&str, &str),
     at: &Situation<'_>,
-) -> Result<Content, String> {
+) -> Result<Content, FileReadFault> {
     let entry = at.usable(name)?;
     // The copy is what its digest says; the skill's own folder may change while it is read.
     let folder = at.staged_folder(entry)?;
-    let tree = metier_skill::files::list(&folder).map_err(|error| error.to_string())?;
+    let tree = metier_skill::files::list(&folder)?;
     // Only what is listed belongs to the skill; links that lead elsewhere are not listed.
     if tree.find(inside).is_none() {
-        return Err(format!("`{name}` has no such file"));
+        return Err(FileReadFault::NotInSkill { skill: name.to_owned() });
     }
-    let file = File::open(folder.join(inside)).map_err(|error| error.to_string())?;
-    Ok(Box::new(file))
+    Ok(Box::new(File::open(folder.join(inside))?))
 }
 
 /// The lines that were asked for, each with its number. Content is read to its end and never kept as a whole; content of a
 /// store must be read on a thread that may wait.
-pub(crate) fn numbered(lines: Lines, content: Content) -> Result<(String, Extent), NoLines> {
+pub(crate) fn numbered(lines: Lines, content: Content) -> Result<(String, LineExtent), NoLines> {
     let first = lines.start.unwrap_or(1).max(1);
     let most = lines.count.unwrap_or(DEFAULT_LINES).max(1);
     let mut reader = BufReader::new(content.take(MAX_FILE + 1));
@@ -303,7 +306,7 @@ pub(crate) fn numbered(lines: Lines, content: Content) -> Result<(String, Extent
     } else if shown == 0 {
         text = format!("(the file has only {total} lines)\n");
     }
-    Ok((text, Extent { start_line: first, lines: shown, total_lines: total, truncated }))
+    Ok((text, LineExtent { start_line: first, lines: shown, total_lines: total, truncated }))
 }
 
 /// The beginning of a line: as much as can be given, and a line ending behind it.
@@ -349,7 +352,7 @@ mod tests {
     use super::*;
 
     /// What is given of all lines of a text.
-    fn given(text: &[u8]) -> Result<(String, Extent), NoLines> {
+    fn given(text: &[u8]) -> Result<(String, LineExtent), NoLines> {
         numbered(Lines::default(), Box::new(io::Cursor::new(text.to_vec())))
     }
 

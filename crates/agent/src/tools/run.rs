@@ -13,18 +13,19 @@ use metier_workspace::grant::Asked;
 use metier_workspace::interactive::{Interactive, Size, StartOptions, Waiting};
 use metier_workspace::request::RunRequest;
 use metier_workspace::{
-    InstalledTools, Manner, NO_SKILL, RunOrder, RunSettings, Runner, Tree, WorkspaceKey,
+    InstalledTools, Manner, NO_SKILL, RunError, RunOrder, RunSettings, Runner, Tree, WorkspaceKey,
 };
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::calls::STOPPED;
 use crate::fence::{Code, Language};
 use crate::host::Wanted;
-use crate::stop::Stop;
+use crate::stop::{Stop, TurnStopped};
 use crate::tools::answer::{Answer, arguments};
+use crate::tools::error::{RunPreparationError, SkillUseError, ToolCallError};
 use crate::tools::knowledge::Situation;
 use crate::tools::process::waiting;
+use crate::tools::result::ToolResult;
 use crate::tools::specs::name;
 
 /// The variable in which code of a reply is handed over.
@@ -69,36 +70,36 @@ impl Restriction {
         &self,
         variables: &BTreeMap<String, String>,
         declared: &[&str],
-    ) -> Result<(), String> {
+    ) -> Result<(), RunPreparationError> {
         let may_be_set =
             |name: &str| declared.contains(&name) || is_allowed_variable(name, &self.variables);
         match variables.keys().find(|name| !may_be_set(name)) {
             None => Ok(()),
-            Some(name) => Err(format!(
-                "this was not run: `{}` may not be set in `env` here, where only variables may be set that the skill declares in `requires.env` or that `approvals.variables` lists; leave it out",
-                name.escape_debug()
-            )),
+            Some(name) => Err(RunPreparationError::Variable { name: name.clone() }),
         }
     }
 
     /// How a command is run: by a shell, or where there are lists as the one program that they let through.
-    fn manner(&self, command: &str) -> Result<Manner, String> {
+    fn manner(&self, command: &str) -> Result<Manner, RunPreparationError> {
         if !self.has_lists() {
             return Ok(Manner::Shell);
         }
-        let refused = |why: String| format!("this was not run: {why}");
         if self.allowed.iter().any(Vec::is_empty) {
-            return Err(refused("no command is allowed".to_owned()));
+            return Err(RunPreparationError::NothingAllowed);
         }
+        let judged = |allowed: Option<&Vec<String>>| {
+            let words = restricted(command, allowed.map(Vec::as_slice), &self.denied);
+            words.map_err(|source| RunPreparationError::Restricted {
+                source,
+                allowed: allowed.cloned().unwrap_or_default(),
+            })
+        };
         if self.allowed.is_empty() {
-            let words = restricted(command, None, &self.denied);
-            return words.map(Manner::Arguments).map_err(|refusal| refused(refusal.to_string()));
+            return judged(None).map(Manner::Arguments);
         }
         let mut words = Vec::new();
         for allowed in &self.allowed {
-            words = restricted(command, Some(allowed), &self.denied).map_err(|refusal| {
-                refused(format!("{refusal}; allowed are: {}", allowed.join(", ")))
-            })?;
+            words = judged(Some(allowed))?;
         }
         Ok(Manner::Arguments(words))
     }
@@ -167,15 +168,16 @@ impl Runs {
     ///
     /// # Errors
     ///
-    /// Why it cannot be run, in words for the model.
-    pub(crate) fn prepare(&self, given: &Value, at: &Situation<'_>) -> Result<Prepared, String> {
+    /// When an argument is wrong, or the command may not be run.
+    pub(crate) fn prepare(
+        &self,
+        given: &Value,
+        at: &Situation<'_>,
+    ) -> Result<Prepared, ToolCallError> {
         let request: RunRequest = arguments(given, name::RUN)?;
         let entry = at.usable(&request.skill)?;
         if self.load_first && !at.is_loaded(&request.skill) {
-            return Err(format!(
-                "`{0}` is not loaded; call skill_load for `{0}` and follow its instructions",
-                request.skill
-            ));
+            return Err(RunPreparationError::NotLoaded { skill: request.skill }.into());
         }
         self.check_variables(&request.env, &declared_variables(entry))?;
         let mut seen = SeenSkills::default();
@@ -183,7 +185,7 @@ impl Runs {
             let entry = at.usable(name)?;
             seen.add(entry, at.tree(entry)?);
         }
-        let settings = at.library.run_settings(entry).map_err(|error| error.to_string())?;
+        let settings = at.library.run_settings(entry).map_err(SkillUseError::from)?;
         let prepared = self.order(request, seen, settings)?;
         Ok(prepared.of_skill(entry))
     }
@@ -192,12 +194,12 @@ impl Runs {
     ///
     /// # Errors
     ///
-    /// Why it cannot be run, in words for the model.
+    /// When an argument is wrong, or the command may not be run.
     pub(crate) fn prepare_exec(
         &self,
         given: &Value,
         at: &Situation<'_>,
-    ) -> Result<Prepared, String> {
+    ) -> Result<Prepared, ToolCallError> {
         let ExecArguments { command, cwd, env, timeout, background, pty, yield_ms } =
             arguments(given, name::EXEC)?;
         self.check_variables(&env, &[])?;
@@ -213,8 +215,12 @@ impl Runs {
     ///
     /// # Errors
     ///
-    /// Why it cannot be run, in words for the model.
-    pub(crate) fn prepare_code(&self, code: &Code, at: &Situation<'_>) -> Result<Prepared, String> {
+    /// When it may not be run.
+    pub(crate) fn prepare_code(
+        &self,
+        code: &Code,
+        at: &Situation<'_>,
+    ) -> Result<Prepared, RunPreparationError> {
         let command = format!("{} \"${CODE_VARIABLE}\"", code.language.program());
         if self.start.is_some() {
             // There it is judged as what it is.
@@ -229,27 +235,27 @@ impl Runs {
     }
 
     /// Prepares a command that is of no skill in particular, with every skill there.
-    fn prepare_free(&self, request: RunRequest, at: &Situation<'_>) -> Result<Prepared, String> {
-        let (mut seen, mut warnings, mut first) = (SeenSkills::default(), Vec::new(), None);
+    fn prepare_free(
+        &self,
+        request: RunRequest,
+        at: &Situation<'_>,
+    ) -> Result<Prepared, RunPreparationError> {
+        let (mut seen, mut problems, mut first) = (SeenSkills::default(), Vec::new(), None);
         let mut tools = Vec::new();
         for entry in at.snapshot.entries.iter().filter(|entry| entry.is_model_visible()) {
             // A skill that cannot be used must not stand in the way of all others.
-            let ready = at.tree(entry).and_then(|tree| {
-                let settings = at.library.run_settings(entry).map_err(|error| error.to_string())?;
-                Ok((tree, settings))
-            });
+            let ready = at.tree(entry).and_then(|tree| Ok((tree, at.library.run_settings(entry)?)));
             match ready {
                 Ok((tree, mut settings)) => {
                     seen.add(entry, tree);
                     tools.append(&mut settings.tools);
                     first = first.or(Some(settings));
                 }
-                Err(why) => warnings.push(why),
+                Err(problem) => problems.push(problem),
             }
         }
         let Some(settings) = first else {
-            let why = format!("there are no skills to run commands for; {}", warnings.join("; "));
-            return Err(why.trim_end_matches("; ").to_owned());
+            return Err(RunPreparationError::NoSkills { problems });
         };
         let whole = || Some("$WORKSPACE_DIR".to_owned());
         let (outside, cwd) = match &self.start {
@@ -265,6 +271,7 @@ impl Runs {
         let request = RunRequest { skill: NO_SKILL.to_owned(), cwd, ..request };
         let mut prepared = self.order(request, seen, granted_to_none(&settings, tools))?;
         prepared.order.outside = outside;
+        let warnings = problems.iter().map(ToString::to_string).collect();
         Ok(Prepared { warnings, ..prepared })
     }
 
@@ -273,7 +280,7 @@ impl Runs {
         &self,
         variables: &BTreeMap<String, String>,
         declared: &[&str],
-    ) -> Result<(), String> {
+    ) -> Result<(), RunPreparationError> {
         if !self.restriction.has_lists() && !self.runner.executor.sees_host() {
             return Ok(());
         }
@@ -285,7 +292,7 @@ impl Runs {
         request: RunRequest,
         seen: SeenSkills,
         settings: RunSettings,
-    ) -> Result<Prepared, String> {
+    ) -> Result<Prepared, RunPreparationError> {
         let manner = self.restriction.manner(&request.command)?;
         let SeenSkills { trees, digests, identities } = seen;
         let order = RunOrder {
@@ -304,10 +311,10 @@ impl Runs {
     ///
     /// # Errors
     ///
-    /// Why it cannot be run, in words for the model.
-    pub(crate) fn wanted(&self, prepared: &Prepared) -> Result<Wanted, String> {
+    /// When the request is wrong.
+    pub(crate) fn wanted(&self, prepared: &Prepared) -> Result<Wanted, RunError> {
         let order = &prepared.order;
-        let settled = self.runner.settle(order).map_err(|error| error.to_string())?;
+        let settled = self.runner.settle(order)?;
         Ok(Wanted {
             text: order.request.command.clone(),
             variables: order.request.env.clone().into_iter().collect(),
@@ -334,11 +341,14 @@ impl Runs {
         let started = tokio::select! {
             started = programs.start(&self.runner, order, options) => started,
             // A program whose id nobody was told ends with whoever waits for it.
-            () = stop.stopped() => return Answer::error(STOPPED),
+            () = stop.stopped() => return ToolCallError::from(TurnStopped).into(),
         };
         match started {
-            Ok(progress) => Answer { digests, identities, ..Answer::json(&progress) },
-            Err(error) => Answer::error(error.to_string()),
+            Ok(progress) => {
+                let result = ToolResult::Program(Box::new(progress));
+                Answer { digests, identities, ..Answer::of(result) }
+            }
+            Err(error) => ToolCallError::from(error).into(),
         }
     }
 
@@ -354,9 +364,9 @@ impl Runs {
             // A command that fails is a result like any other.
             Ok(mut output) => {
                 output.warnings.extend(warnings);
-                Answer { digests, identities, ..Answer::json(&output) }
+                Answer { digests, identities, ..Answer::of(ToolResult::Run(Box::new(output))) }
             }
-            Err(error) => Answer::error(error.to_string()),
+            Err(error) => ToolCallError::from(RunPreparationError::from(error)).into(),
         }
     }
 }

@@ -8,6 +8,7 @@ use metier_workspace::stage::stage;
 
 use crate::conversation::version_of;
 use crate::library::LibraryError;
+use crate::tools::error::SkillUseError;
 use crate::tools::knowledge::{GivenSkill, Situation};
 
 /// A skill as it was loaded.
@@ -22,23 +23,23 @@ struct LoadedVersion<'a> {
 impl Situation<'_> {
     /// The tree of a skill: that which was loaded, as long as it is there, so that instructions, docs
     /// and scripts are of one version.
-    pub(crate) fn tree(&self, entry: &Entry) -> Result<Tree, String> {
+    pub(crate) fn tree(&self, entry: &Entry) -> Result<Tree, SkillUseError> {
         let name = entry.name.as_str();
         let Some(LoadedVersion { digest: Some(digest), identity }) = self.loaded_version(name)
         else {
-            return self.tree_now(entry).map_err(|error| error.to_string());
+            return Ok(self.tree_now(entry)?);
         };
         if self.is_another(entry) {
-            return Err(format!("`{name}` is another skill since it was loaded; load it again"));
+            return Err(SkillUseError::Replaced { skill: name.to_owned() });
         }
         if identity.is_none() {
             return self.tree_if(entry, digest);
         }
         let Some(folder) = self.workspaces.staged(name, digest) else {
-            return self.tree_now(entry).map_err(|error| error.to_string());
+            return Ok(self.tree_now(entry)?);
         };
         if !may_have(entry, digest) {
-            return Err(format!("`{name}` was trusted anew since it was loaded; load it again"));
+            return Err(SkillUseError::TrustedAnew { skill: name.to_owned() });
         }
         let digest = digest.to_owned();
         Ok(Tree { name: name.to_owned(), folder, digest, entries: Vec::new() })
@@ -46,12 +47,12 @@ impl Situation<'_> {
 
     /// The tree of a skill as it is now, if it has this digest. Whether it is the skill that was loaded is not known
     /// otherwise.
-    fn tree_if(&self, entry: &Entry, digest: &str) -> Result<Tree, String> {
-        let tree = self.tree_now(entry).map_err(|error| error.to_string())?;
+    fn tree_if(&self, entry: &Entry, digest: &str) -> Result<Tree, SkillUseError> {
+        let tree = self.tree_now(entry)?;
         if tree.digest == digest {
             return Ok(tree);
         }
-        Err(format!("`{}` changed since it was loaded; load it again", entry.name))
+        Err(SkillUseError::Changed { skill: entry.name.to_string() })
     }
 
     /// Whether the skill that was loaded by this name is another one, of another source or place.
@@ -73,8 +74,8 @@ impl Situation<'_> {
     }
 
     /// The folder of the staged copy of such a tree, which does not change while it is read.
-    pub(crate) fn staged_folder(&self, entry: &Entry) -> Result<PathBuf, String> {
-        stage(self.workspaces, &self.tree(entry)?).map_err(|error| error.to_string())
+    pub(crate) fn staged_folder(&self, entry: &Entry) -> Result<PathBuf, SkillUseError> {
+        Ok(stage(self.workspaces, &self.tree(entry)?)?)
     }
 
     fn loaded_version(&self, skill: &str) -> Option<LoadedVersion<'_>> {

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use metier_workspace::WorkspaceKey;
 use metier_workspace::artifact::{
     ArtifactKey, ArtifactName, ArtifactRef, Listed, Owner, VersionInfo,
 };
@@ -15,9 +14,8 @@ use super::tools::name;
 use super::{MAX_WHOLE_BYTES, Visit, VisitError};
 use crate::tools::Answer;
 use crate::tools::answer::arguments;
-use crate::tools::read::{
-    Content, Lines, NoLines, Shelves, artifact, in_skills, numbered, of_workspace,
-};
+use crate::tools::read::{Content, Lines, Shelves, artifact, in_skills, numbered, of_workspace};
+use crate::tools::{FileReadError, FileReadFault, ToolCallError, UnreadableAdvice};
 
 /// How references to artifacts begin.
 const ARTIFACT: &str = "artifact://";
@@ -100,41 +98,33 @@ impl Visit {
     }
 
     fn owner(&self) -> Result<Owner, VisitError> {
-        let WorkspaceKey { app, user, session, .. } = &self.desk.key;
-        Ok(Owner::new(app, user, session)?)
+        Ok(Owner::of(&self.desk.key)?)
     }
 
     /// `artifact_read`.
-    pub(super) async fn read_artifact(&self, given: &Value) -> Result<Answer, String> {
+    pub(super) async fn read_artifact(&self, given: &Value) -> Result<Answer, ToolCallError> {
         let ReadArguments { name, version, start_line, num_lines } =
             arguments(given, name::ARTIFACT)?;
-        let say = |why: String| format!("`{name}` cannot be read: {why}");
-        let content = self.open(&name, version).await.map_err(say)?;
+        let unreadable =
+            |source: FileReadFault| FileReadError { name: name.clone(), skill: None, source };
+        let content = self.open(&name, version).await.map_err(unreadable)?;
         let lines = Lines { start: start_line, count: num_lines };
         let content = self.desk.visits.runner.redactor.reader(content);
         let read = self.apart(move |_| numbered(lines, Box::new(content))).await;
-        let read = read.map_err(|why| {
-            say(match why {
-                NoLines::NotText => "it is not a text; give it to skill_run as an input, or have \
-                                     the resource"
-                    .to_owned(),
-                NoLines::TooLarge => "it has more than 64 MiB; give it to skill_run".to_owned(),
-                NoLines::Io(error) => error.to_string(),
-            })
-        })?;
+        let read =
+            read.map_err(|problem| unreadable(problem.fault(UnreadableAdvice::ArtifactInput)))?;
         Ok(part("name", &name, read))
     }
 
     /// Opens an artifact, or a file of the workspace that a run referred to.
-    async fn open(&self, name: &str, version: Option<u64>) -> Result<Content, String> {
+    async fn open(&self, name: &str, version: Option<u64>) -> Result<Content, FileReadFault> {
         let runner = &self.desk.visits.runner;
         let (workspaces, key) = (&runner.workspaces, &self.desk.key);
         if let Some(path) = name.strip_prefix(WORKSPACE) {
             if in_skills(path).is_some() {
-                return Err("it is a file of a skill; use skill_read".to_owned());
+                return Err(FileReadFault::OfSkill);
             }
-            let workspace = workspaces.workspace(key).map_err(|error| error.to_string())?;
-            return of_workspace(&workspace, path);
+            return of_workspace(&workspaces.workspace(key)?, path);
         }
         let (name, version) = meant(name, version)?;
         let (artifacts, redactor) = (&*runner.artifacts, &runner.redactor);
@@ -144,15 +134,14 @@ impl Visit {
 }
 
 /// Which artifact and version a name, or a reference, and a version mean.
-fn meant(name: &str, version: Option<u64>) -> Result<(ArtifactName, Option<u64>), String> {
+fn meant(name: &str, version: Option<u64>) -> Result<(ArtifactName, Option<u64>), FileReadFault> {
     if !name.starts_with(ARTIFACT) {
-        let name = ArtifactName::parse(name).map_err(|error| error.to_string())?;
-        return Ok((name, version));
+        return Ok((ArtifactName::parse(name)?, version));
     }
-    let reference = ArtifactRef::parse(name).map_err(|error| error.to_string())?;
+    let reference = ArtifactRef::parse(name)?;
     match (reference.version(), version) {
-        (Some(one), Some(other)) if one != other => {
-            Err(format!("it is version {one}, and `version` is {other}; give one of them"))
+        (Some(referred), Some(given)) if referred != given => {
+            Err(FileReadFault::TwoVersions { referred, given })
         }
         (one, other) => Ok((reference.name().clone(), one.or(other))),
     }

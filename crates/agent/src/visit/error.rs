@@ -6,14 +6,15 @@ use metier_workspace::artifact::ArtifactError;
 use thiserror::Error;
 
 use crate::library::LibraryError;
+use crate::tools::SkillUseError;
 
 /// Why a file or an artifact is not given whole.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum VisitError {
     /// There is no such skill, or it may not be used.
-    #[error("{0}")]
-    Skill(String),
+    #[error(transparent)]
+    Skill(#[from] SkillUseError),
     /// The skill has no such file.
     #[error("`{skill}` has no file `{path}`")]
     NoFile {

@@ -88,7 +88,7 @@ impl Desk {
     /// The tree of a skill as it is now.
     fn tree(&self, skill: &str) -> Result<Tree, VisitError> {
         self.look(|at| {
-            let entry = at.usable(skill).map_err(VisitError::Skill)?;
+            let entry = at.usable(skill)?;
             Ok(at.tree_now(entry)?)
         })
     }

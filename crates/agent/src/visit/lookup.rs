@@ -13,7 +13,9 @@ use crate::block::{DocText, from_server, page, with_docs, with_rest};
 use crate::texts::INSTRUCTIONS;
 use crate::tools::Answer;
 use crate::tools::answer::arguments;
-use crate::tools::read::{Extent, Lines, NoLines, numbered, of_skill};
+use crate::tools::read::{Lines, numbered, of_skill};
+use crate::tools::result::{LineExtent, ToolResult};
+use crate::tools::{FileReadError, FileReadFault, SkillUseError, ToolCallError, UnreadableAdvice};
 
 /// Most files of a skill that are listed with its instructions.
 const MAX_LISTED: usize = 50;
@@ -49,7 +51,7 @@ struct Resource {
 #[derive(Debug, Serialize)]
 struct Part<'a> {
     #[serde(flatten)]
-    extent: Extent,
+    extent: LineExtent,
     text: &'a str,
 }
 
@@ -65,27 +67,27 @@ struct ReadArguments {
 }
 
 impl Desk {
-    /// `skill_search`. Here and below an error says what is wrong, in words for the model.
-    pub(super) fn search(&self, given: &Value) -> Result<Answer, String> {
+    /// `skill_search`.
+    pub(super) fn search(&self, given: &Value) -> Result<Answer, ToolCallError> {
         let found = self.look(|at| at.search(given))?;
-        Ok(Answer::json(&json!({ "skills": found.structured })))
+        Ok(Answer::json(&json!({ "skills": found.structured() })))
     }
 
     /// `skill_list_docs`.
-    pub(super) fn list_docs(&self, given: &Value) -> Result<Answer, String> {
+    pub(super) fn list_docs(&self, given: &Value) -> Result<Answer, ToolCallError> {
         let listed = self.look(|at| at.list_docs(given))?;
-        Ok(Answer::json(&json!({ "skill": given["skill"], "docs": listed.structured })))
+        Ok(Answer::json(&json!({ "skill": given["skill"], "docs": listed.structured() })))
     }
 
     /// `skill_load`: what is given is all there is, so it has the text.
-    pub(super) fn load(&self, given: &Value) -> Result<Answer, String> {
+    pub(super) fn load(&self, given: &Value) -> Result<Answer, ToolCallError> {
         let answer = self.deliver(self.look(|at| at.load(given))?)?;
         self.memory.note(&answer);
         Ok(answer)
     }
 
     /// The same for a person.
-    pub(super) fn load_for_person(&self, skill: &str) -> Result<Answer, String> {
+    pub(super) fn load_for_person(&self, skill: &str) -> Result<Answer, ToolCallError> {
         let loaded = self.look(|at| at.load_for_person(&json!({ "skill": skill })))?;
         let answer = self.deliver(loaded)?;
         self.memory.note_for_person(&answer);
@@ -93,23 +95,23 @@ impl Desk {
     }
 
     /// `skill_read`.
-    pub(super) fn read(&self, given: &Value) -> Result<Answer, String> {
+    pub(super) fn read(&self, given: &Value) -> Result<Answer, ToolCallError> {
         let ReadArguments { skill, path, start_line, num_lines } = arguments(given, name::READ)?;
         let lines = Lines { start: start_line, count: num_lines };
-        let say = |why: String| format!("`{path}` of `{skill}` cannot be read: {why}");
+        let unreadable = |source: FileReadFault| FileReadError {
+            name: path.clone(),
+            skill: Some(skill.clone()),
+            source,
+        };
         let (content, server) = self.look(|at| {
             let server = at.usable(&skill)?.server().map(ToString::to_string);
-            Ok::<_, String>((of_skill((&skill, &path), at).map_err(say)?, server))
+            let content = of_skill((&skill, &path), at).map_err(unreadable)?;
+            Ok::<_, ToolCallError>((content, server))
         })?;
         let content = self.visits.runner.redactor.reader(content);
-        let (text, extent) = numbered(lines, Box::new(content)).map_err(|why| {
-            say(match why {
-                NoLines::NotText => format!(
-                    "it is not a text; look into it with skill_run, or have the resource skill://{skill}/{path}"
-                ),
-                NoLines::TooLarge => "it has more than 64 MiB; use skill_run".to_owned(),
-                NoLines::Io(error) => error.to_string(),
-            })
+        let (text, extent) = numbered(lines, Box::new(content)).map_err(|problem| {
+            let (skill, path) = (skill.clone(), path.clone());
+            unreadable(problem.fault(UnreadableAdvice::SkillResource { skill, path }))
         })?;
         let text = match server {
             Some(server) => from_server(&server, &text),
@@ -118,7 +120,7 @@ impl Desk {
         Ok(part("path", &path, (text, extent)))
     }
 
-    fn deliver(&self, answer: Answer) -> Result<Answer, String> {
+    fn deliver(&self, answer: Answer) -> Result<Answer, SkillUseError> {
         let Some(loaded) = &answer.loaded else { return Ok(answer) };
         let delivery = self.delivery(loaded)?;
         let text = delivery.text();
@@ -126,16 +128,14 @@ impl Desk {
         Ok(Answer { digests, identities, text, ..Answer::json(&delivery) })
     }
 
-    fn delivery(&self, loaded: &Loaded) -> Result<Delivery, String> {
+    fn delivery(&self, loaded: &Loaded) -> Result<Delivery, SkillUseError> {
         let Loaded { skill, digest, server, docs, .. } = loaded;
         let folder = self.visits.runner.workspaces.staged(skill, digest);
-        let folder =
-            folder.ok_or_else(|| format!("`{skill}` is no longer there; load it again"))?;
-        let tree = files::list(&folder).map_err(|error| error.to_string())?;
+        let folder = folder.ok_or_else(|| SkillUseError::Gone { skill: skill.clone() })?;
+        let tree = files::list(&folder)?;
         let mut given: Vec<DocText> = Vec::new();
         for path in docs {
-            let text =
-                self.visits.texts().doc(skill, digest, path).map_err(|error| error.to_string())?;
+            let text = self.visits.texts().doc(skill, digest, path)?;
             let size: usize = given.iter().map(|doc| doc.text.len()).sum();
             if size + text.len() <= MAX_DOCS_BYTES {
                 given.push(DocText { path: path.clone(), text });
@@ -175,11 +175,11 @@ impl Desk {
         skill: &str,
         digest: &str,
         folder: &Path,
-    ) -> Result<(String, Option<usize>), String> {
-        let body = self.visits.texts().body(skill, digest).map_err(|error| error.to_string())?;
+    ) -> Result<(String, Option<usize>), SkillUseError> {
+        let body = self.visits.texts().body(skill, digest)?;
         let page = page(&body, self.visits.max_body_tokens);
         let Some((shown, total)) = page.cut else { return Ok((page.text, None)) };
-        let file = std::fs::read(folder.join(INSTRUCTIONS)).map_err(|error| error.to_string())?;
+        let file = std::fs::read(folder.join(INSTRUCTIONS))?;
         // The body is the end of the file.
         let all = file.split_inclusive(|byte| *byte == b'\n').count();
         let next = all.saturating_sub(total) + shown + 1;
@@ -208,10 +208,10 @@ impl Delivery {
 }
 
 /// A part of what a field names.
-pub(super) fn part(field: &str, name: &str, (text, extent): (String, Extent)) -> Answer {
+pub(super) fn part(field: &str, name: &str, (text, extent): (String, LineExtent)) -> Answer {
     let mut structured = serde_json::to_value(Part { extent, text: &text }).unwrap_or_default();
     structured[field] = Value::String(name.to_owned());
-    Answer { structured, ..Answer::text(text) }
+    Answer { result: ToolResult::Other(structured), ..Answer::text(text) }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

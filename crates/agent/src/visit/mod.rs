@@ -25,14 +25,13 @@ use metier_workspace::{Runner, WorkspaceKey};
 use serde_json::Value;
 use tracing::Instrument;
 
-use crate::calls::STOPPED;
 use crate::host::Host;
 use crate::library::Library;
 use crate::redaction;
 use crate::spans;
-use crate::stop::Stop;
+use crate::stop::{Stop, TurnStopped};
 use crate::texts::{StagedTexts, TextMemory};
-use crate::tools::{Answer, Restriction, specs};
+use crate::tools::{Answer, Restriction, ToolCallError, specs};
 
 pub use artifacts::ArtifactBytes;
 pub use error::VisitError;
@@ -139,8 +138,8 @@ impl Visit {
     }
 
     /// An answer as it is given away: without the values of keys.
-    fn masked(&self, answer: Result<Answer, String>) -> Answer {
-        let answer = answer.unwrap_or_else(Answer::error);
+    fn masked(&self, answer: Result<Answer, ToolCallError>) -> Answer {
+        let answer = answer.unwrap_or_else(Answer::from);
         redaction::answer(&self.desk.visits.runner.redactor, answer)
     }
 
@@ -150,8 +149,8 @@ impl Visit {
         given: &Value,
         stop: &Stop,
         live: Live,
-    ) -> Result<Answer, String> {
-        let look: fn(&Desk, &Value) -> Result<Answer, String> = match tool {
+    ) -> Result<Answer, ToolCallError> {
+        let look: fn(&Desk, &Value) -> Result<Answer, ToolCallError> = match tool {
             specs::name::SEARCH => Desk::search,
             specs::name::LOAD => Desk::load,
             specs::name::LIST_DOCS => Desk::list_docs,
@@ -170,10 +169,10 @@ impl Visit {
         &self,
         stop: &Stop,
         work: impl FnOnce(&Desk) -> T + Send + 'static,
-    ) -> Result<T, String> {
+    ) -> Result<T, TurnStopped> {
         tokio::select! {
             biased;
-            () = stop.stopped() => Err(STOPPED.to_owned()),
+            () = stop.stopped() => Err(TurnStopped),
             done = self.apart(work) => Ok(done),
         }
     }

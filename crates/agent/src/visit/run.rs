@@ -4,27 +4,25 @@ use std::sync::Arc;
 
 use metier_sandbox::Cancel;
 use metier_session::content::Call;
-use metier_session::{EventId, Opening, SessionKey, SessionStore};
+use metier_session::{EventId, Opening, SessionStore};
 use metier_workspace::executor::Live;
 use serde_json::Value;
 use tokio::sync::{Mutex, Semaphore};
 
 use super::Visit;
 use super::desk::Desk;
-use crate::agent::{AgentError, unwatched};
-use crate::calls::STOPPED;
-use crate::host::{Admission, Gate, Permit};
-use crate::stop::Stop;
+use crate::agent::unwatched;
+use crate::host::{Admission, Gate, HostAdmission, HostRefusal, Permit};
+use crate::session_identity::session_key;
+use crate::stop::{Stop, TurnStopped};
 use crate::thread::Thread;
 use crate::tools::run::Prepared;
 use crate::tools::specs::name;
-use crate::tools::{Answer, Runs};
+use crate::tools::{Answer, Runs, ToolCallError};
 
 /// Commands of one visit that run at the same time; each is a process tree with limits of its own, and further ones
 /// wait.
 const MAX_RUNS: usize = 16;
-/// The answer to a call on the host where there is no session.
-const UNWRITTEN: &str = "no command may run on the host: decisions cannot be written down";
 
 /// What the commands of a visit share.
 pub(super) struct Counter {
@@ -45,15 +43,15 @@ impl Visit {
         given: &Value,
         stop: &Stop,
         live: Live,
-    ) -> Result<Answer, String> {
+    ) -> Result<Answer, ToolCallError> {
         if stop.is_stopped() {
-            return Err(STOPPED.to_owned());
+            return Err(TurnStopped.into());
         }
         let given = given.clone();
         let prepare = move |desk: &Desk| {
             let runs = desk.runs();
             let prepared = desk.look(|at| runs.prepare(&given, at))?;
-            Ok::<_, String>((runs, prepared))
+            Ok::<_, ToolCallError>((runs, prepared))
         };
         let (runs, mut prepared) = self.apart_until(stop, prepare).await??;
         let (visits, skills) = (&self.desk.visits, self.snapshot());
@@ -66,11 +64,11 @@ impl Visit {
         };
         // Not before it is decided: people take long, and others may run meanwhile.
         let _place = tokio::select! {
-            place = self.counter.places.acquire() => place.map_err(|error| error.to_string())?,
-            () = stop.stopped() => return Err(STOPPED.to_owned()),
+            place = self.counter.places.acquire() => place.expect("it is never closed"),
+            () = stop.stopped() => return Err(TurnStopped.into()),
         };
-        admission.open(&mut prepared, permit.as_ref()).await?;
-        let cancel = Cancel::new().map_err(|error| AgentError::from(error).to_string())?;
+        admission.open(&mut prepared, permit.as_deref()).await?;
+        let cancel = Cancel::new().map_err(ToolCallError::NotStarted)?;
         let running = runs.run_to_its_end(prepared, live, cancel.clone());
         Ok(stop.cancelling(&cancel, running).await)
     }
@@ -80,21 +78,25 @@ impl Visit {
         &self,
         admission: Admission<'_>,
         run: &Prepared,
-    ) -> Result<Option<Permit>, String> {
+    ) -> Result<Option<Box<Permit>>, HostRefusal> {
         self.desk.sessions()?;
         if let Some(permit) = admission.allowed(run).await? {
-            return Ok(Some(permit));
+            return Ok(Some(Box::new(permit)));
         }
         let _alone = tokio::select! {
             alone = self.counter.asking.lock() => alone,
-            () = admission.stop.stopped() => return Err(STOPPED.to_owned()),
+            () = admission.stop.stopped() => return Err(TurnStopped.into()),
         };
         let id = EventId::fresh().to_string();
         let call = Call { id, name: name::RUN.to_owned(), ..Call::default() };
         // Read and decided anew: others may have written to the session, and a person may have allowed it by now.
         let mut thread = self.desk.thread().await?;
         let decided = admission.decide(&mut thread, &call, run).await;
-        decided.map_err(|error| not_written(&error))?
+        match decided.map_err(HostRefusal::NotWritten)? {
+            HostAdmission::Confined => Ok(None),
+            HostAdmission::Permitted(permit) => Ok(Some(permit)),
+            HostAdmission::Refused(refusal) => Err(refusal),
+        }
     }
 }
 
@@ -110,23 +112,18 @@ impl Desk {
         }
     }
 
-    fn sessions(&self) -> Result<&Arc<dyn SessionStore>, String> {
-        self.visits.sessions.as_ref().ok_or_else(|| UNWRITTEN.to_owned())
+    fn sessions(&self) -> Result<&Arc<dyn SessionStore>, HostRefusal> {
+        self.visits.sessions.as_ref().ok_or(HostRefusal::NoSession)
     }
 
     /// The session in which decisions are written down.
-    async fn thread(&self) -> Result<Thread, String> {
+    async fn thread(&self) -> Result<Thread, HostRefusal> {
         let sessions = self.sessions()?;
-        let key = SessionKey::new(&self.key.app, &self.key.user, &self.key.session);
-        let key = key.map_err(|error| not_written(&error))?;
+        let key = session_key(&self.key).map_err(HostRefusal::NotWritten)?;
         // No conversation of ours begins there.
         let opening = async |_: &_| Ok(Opening::default());
         let (sessions, redactor) = (Arc::clone(sessions), self.visits.runner.redactor.clone());
         let thread = Thread::open(sessions, &key, opening, unwatched(), redactor).await;
-        thread.map_err(|error| not_written(&error))
+        thread.map_err(HostRefusal::NotWritten)
     }
-}
-
-fn not_written(error: &dyn std::fmt::Display) -> String {
-    format!("this was not run: the decision about it cannot be written down: {error}")
 }

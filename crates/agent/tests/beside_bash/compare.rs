@@ -61,7 +61,8 @@ pub(crate) fn generated_commands() -> Result<(), Failed> {
             }
             let text = command(&mut Chance::new(seed));
             let Some(approved) = bench.allowed(&text).filter(|it| !is_a_race(it)) else { continue };
-            compare(&bench, &text, &approved).map_err(|why| format!("seed {seed}: {why}"))?;
+            compare(&bench, &text, &approved)
+                .map_err(|why| format!("seed {seed}: {}", why.message().unwrap_or_default()))?;
             bench.reset();
             compared.fetch_add(1, Ordering::Relaxed);
         }
@@ -112,7 +113,7 @@ pub(crate) fn program_of_many() -> Result<(), Failed> {
 /// # Errors
 ///
 /// What bash does differently, or what ran that is not in the plan.
-pub(crate) fn compare(bench: &Bench, text: &str, approved: &Approved) -> Result<(), String> {
+pub(crate) fn compare(bench: &Bench, text: &str, approved: &Approved) -> Result<(), Failed> {
     let walked = bench.walk(approved);
     bench.reset();
     let bash = bench.bash(text);
@@ -125,13 +126,14 @@ pub(crate) fn compare(bench: &Bench, text: &str, approved: &Approved) -> Result<
     for record in &walked.records {
         let words = record.split('\t').next().unwrap_or_default();
         if !names.values().any(|known| known == words) {
-            return Err(format!("{text:?} started {words}, which is not in the plan"));
+            return Err(format!("{text:?} started {words}, which is not in the plan").into());
         }
     }
     if walked == bash {
         Ok(())
     } else {
-        Err(format!("{text:?}\nthe plan does {}\nbash does {}", shown(&walked), shown(&bash)))
+        Err(format!("{text:?}\nthe plan does {}\nbash does {}", shown(&walked), shown(&bash))
+            .into())
     }
 }
 

@@ -150,7 +150,7 @@ fn in_plan<'a>(
 }
 
 /// What was started after each mark.
-fn runs(trace: &str) -> Result<HashMap<String, Vec<Started>>, String> {
+fn runs(trace: &str) -> Result<HashMap<String, Vec<Started>>, Failed> {
     let mut runs: HashMap<String, Vec<Started>> = HashMap::new();
     let mut mark = String::new();
     let mut unfinished: HashMap<&str, &str> = HashMap::new();
@@ -173,7 +173,7 @@ fn runs(trace: &str) -> Result<HashMap<String, Vec<Started>>, String> {
             let mut words = texts(begun);
             let is_hidden = begun.starts_with("execve(0x");
             if words.is_empty() != is_hidden || begun.contains("...]") {
-                return Err(format!("what was started cannot be told: {begun}"));
+                return Err(format!("what was started cannot be told: {begun}").into());
             }
             let path = if is_hidden { PathBuf::new() } else { words.remove(0).into() };
             runs.entry(mark.clone()).or_default().push(Started { path, words });

@@ -112,12 +112,7 @@ impl Bench {
     /// Puts a file into the workspace, as one that came with a task. A name with folders keeps them.
     pub(crate) fn attach(&self, name: &str, text: &str) -> Attachment {
         let session = wait(self.store.create(&self.key)).expect("a session");
-        let key = metier_workspace::WorkspaceKey {
-            app: self.key.app().to_owned(),
-            user: self.key.user().to_owned(),
-            session: self.key.session().to_owned(),
-            generation: session.at.generation,
-        };
+        let key = metier_agent::session_identity::workspace_key(&session.at);
         let workspace = self.workspaces().workspace(&key).expect("a workspace");
         let place = if let Some((folder, _)) = name.rsplit_once('/') {
             let inputs = workspace.root().join("work/inputs");

@@ -7,10 +7,10 @@ use async_trait::async_trait;
 use libtest_mimic::Failed;
 use metier_agent::foreign::{
     AllowedTools, Definition, Foreign, ForeignCall, ForeignServers, Listing, PinnedTool,
-    RememberedTool, ToolPolicy,
+    RememberedTool, ToolDefinitionError, ToolPolicy,
 };
-use metier_agent::host::{Approver, Decision, Question};
-use metier_agent::tools::Answer;
+use metier_agent::host::{Approver, ApproverError, Decision, Question};
+use metier_agent::tools::{Answer, ToolResult};
 use metier_agent::{Dispatch, Ending, Stop};
 use metier_approval::{Ask, Mode, Pinned, Policy, Rules};
 use metier_session::Content;
@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use crate::Test;
 use crate::bench::{Bench, calls, text};
+use crate::host::Unreadable;
 use crate::sets::outcomes;
 
 pub(crate) const TESTS: &[Test] = &[
@@ -64,24 +65,28 @@ impl Foreign for Servers {
         Listing { tools, problems: vec!["`slow` did not answer".to_owned()] }
     }
 
-    async fn tool(&self, server: &str, name: &str) -> Result<Definition, String> {
+    async fn tool(&self, server: &str, name: &str) -> Result<Definition, ToolDefinitionError> {
         let tools = self.tools.lock().unwrap();
         let mut found = tools.iter().filter(|it| it.server == server && it.name == name);
-        found.next().cloned().ok_or_else(|| format!("`{server}` has no tool `{name}` any more"))
+        found.next().cloned().ok_or_else(|| {
+            let why = format!("`{server}` has no tool `{name}` any more");
+            ToolDefinitionError::new(std::io::Error::other(why))
+        })
     }
 
     async fn call(&self, call: ForeignCall<'_>, _stop: &Stop, _live: Live) -> Answer {
         let ForeignCall { server, tool, arguments } = call;
         self.called.lock().unwrap().push(format!("{server}/{tool} {}", json!(arguments)));
         let structured = self.structured.clone();
-        Answer { structured, ..Answer::text(format!("{tool} was here")) }
+        let result = ToolResult::Other(structured);
+        Answer { result, ..Answer::text(format!("{tool} was here")) }
     }
 }
 
 /// A person who decides as a test says, and remembers.
 #[derive(Debug)]
 struct Person {
-    policy: Mutex<Result<ToolPolicy, String>>,
+    policy: Mutex<Result<ToolPolicy, Unreadable>>,
     answer: Option<Decision>,
     /// What becomes of the servers while the person thinks.
     meanwhile: Mutex<Option<(Arc<Servers>, Vec<Definition>)>>,
@@ -92,8 +97,8 @@ struct Person {
 
 #[async_trait]
 impl Approver for Person {
-    async fn policy(&self, _agent: &str, _skills: &Snapshot) -> Result<Policy, String> {
-        Err("no commands".to_owned())
+    async fn policy(&self, _agent: &str, _skills: &Snapshot) -> Result<Policy, ApproverError> {
+        Err(ApproverError::new(Unreadable("no commands")))
     }
 
     async fn ask(&self, question: &Question) -> Option<Decision> {
@@ -107,22 +112,22 @@ impl Approver for Person {
         self.answer
     }
 
-    async fn remember(&self, _agent: &str, _commands: &[Pinned]) -> Result<(), String> {
-        Err("no commands".to_owned())
+    async fn remember(&self, _agent: &str, _commands: &[Pinned]) -> Result<(), ApproverError> {
+        Err(ApproverError::new(Unreadable("no commands")))
     }
 
-    async fn tool_policy(&self, _agent: &str) -> Result<ToolPolicy, String> {
-        self.policy.lock().unwrap().clone()
+    async fn tool_policy(&self, _agent: &str) -> Result<ToolPolicy, ApproverError> {
+        self.policy.lock().unwrap().clone().map_err(ApproverError::new)
     }
 
-    async fn remember_tool(&self, _agent: &str, tool: &PinnedTool) -> Result<(), String> {
+    async fn remember_tool(&self, _agent: &str, tool: &PinnedTool) -> Result<(), ApproverError> {
         if let Ok(policy) = &mut *self.policy.lock().unwrap() {
             policy.remembered.push(RememberedTool { id: "kept".to_owned(), tool: tool.clone() });
         }
         Ok(())
     }
 
-    async fn used(&self, _ids: &[&str], _command: &str) -> Result<bool, String> {
+    async fn used(&self, _ids: &[&str], _command: &str) -> Result<bool, ApproverError> {
         Ok(self.holds)
     }
 }
@@ -352,7 +357,7 @@ fn taken_back() -> Result<(), Failed> {
 
 fn unreadable() -> Result<(), Failed> {
     let abroad = Abroad::with(Some(Decision::Once));
-    *abroad.person.policy.lock().unwrap() = Err("the database is broken".to_owned());
+    *abroad.person.policy.lock().unwrap() = Err(Unreadable("the database is broken"));
     let (text, is_error) = abroad.call(&[log()])?;
     assert!(is_error && text.contains("the database is broken"), "{text}");
     assert_eq!((abroad.asked(), abroad.called().as_str()), (0, ""));

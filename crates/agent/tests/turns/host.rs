@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use libtest_mimic::Failed;
-use metier_agent::host::{Approver, CommandQuestion, Decision, Host, Question};
+use metier_agent::host::{Approver, ApproverError, CommandQuestion, Decision, Host, Question};
 use metier_agent::tools::ToolSet;
 use metier_agent::{Dispatch, Ending};
 use metier_approval::{
@@ -58,10 +58,22 @@ impl fmt::Debug for Meanwhile {
     }
 }
 
+/// Decisions that cannot be read.
+#[derive(Clone, Debug)]
+pub(crate) struct Unreadable(pub(crate) &'static str);
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.0)
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
 /// A person who decides as a test says, and remembers.
 #[derive(Debug)]
 pub(crate) struct Person {
-    policy: Mutex<Result<Policy, String>>,
+    policy: Mutex<Result<Policy, Unreadable>>,
     /// What is answered; without it nobody is there.
     answer: Option<Decision>,
     meanwhile: Meanwhile,
@@ -123,8 +135,8 @@ impl Person {
 
 #[async_trait]
 impl Approver for Person {
-    async fn policy(&self, _agent: &str, _skills: &Snapshot) -> Result<Policy, String> {
-        self.policy.lock().unwrap().clone()
+    async fn policy(&self, _agent: &str, _skills: &Snapshot) -> Result<Policy, ApproverError> {
+        self.policy.lock().unwrap().clone().map_err(ApproverError::new)
     }
 
     async fn ask(&self, question: &Question) -> Option<Decision> {
@@ -139,7 +151,7 @@ impl Approver for Person {
         self.answer
     }
 
-    async fn remember(&self, _agent: &str, commands: &[Pinned]) -> Result<(), String> {
+    async fn remember(&self, _agent: &str, commands: &[Pinned]) -> Result<(), ApproverError> {
         let mut policy = self.policy.lock().unwrap();
         if let Ok(policy) = &mut *policy {
             policy.remembered.extend(commands.iter().map(|it| Remembered {
@@ -154,7 +166,7 @@ impl Approver for Person {
         Ok(())
     }
 
-    async fn used(&self, _ids: &[&str], _command: &str) -> Result<bool, String> {
+    async fn used(&self, _ids: &[&str], _command: &str) -> Result<bool, ApproverError> {
         Ok(self.holds)
     }
 }
@@ -536,7 +548,7 @@ fn variables() -> Result<(), Failed> {
 
 fn unreadable() -> Result<(), Failed> {
     let at = OnHost::with(Person::who(Some(Decision::Once)).allowing("ls"));
-    *at.person.policy.lock().unwrap() = Err("the list is broken".to_owned());
+    *at.person.policy.lock().unwrap() = Err(Unreadable("the list is broken"));
     assert_eq!(at.one("ls")?, "this was not run: the list is broken");
     Ok(())
 }

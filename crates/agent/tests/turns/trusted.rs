@@ -174,7 +174,7 @@ fn changed() -> Result<(), Failed> {
             "{tool} {given}: {}",
             answer.text
         );
-        assert!(!format!("{} {}", answer.text, answer.structured).contains("evil"));
+        assert!(!format!("{} {}", answer.text, answer.structured()).contains("evil"));
     }
     let said = wait(guest.0.load_for_person("pdf")).text;
     assert_eq!(said, REFUSAL);
@@ -239,7 +239,7 @@ fn swapped() -> Result<(), Failed> {
         *project.swap.lock().unwrap() = Some((file.clone(), EVIL));
         let answer = guest(&bench, &project).call(tool, &given);
         assert_eq!(fs::read_to_string(&file)?, EVIL, "{tool}: nobody looked at the skill");
-        let said = format!("{} {}", answer.text, answer.structured);
+        let said = format!("{} {}", answer.text, answer.structured());
         assert!(answer.is_error && said.contains("changed"), "{tool} {given}: {said}");
         assert!(!said.contains("evil"), "{tool} {given}: {said}");
         let staged = fs::read_dir(bench.folder.path().join("content"))?;

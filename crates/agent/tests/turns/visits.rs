@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use libtest_mimic::Failed;
 use metier_agent::stop;
-use metier_agent::tools::Answer;
+use metier_agent::tools::{Answer, ToolResult};
 use metier_agent::visit::{Visit, VisitError, Visits};
 use metier_workspace::WorkspaceKey;
 use serde_json::{Value, json};
@@ -60,7 +60,10 @@ pub(crate) fn key(session: &str) -> WorkspaceKey {
 }
 
 pub(crate) fn stdout(answer: &Answer) -> &str {
-    answer.structured["stdout"].as_str().unwrap_or(&answer.text)
+    match &answer.result {
+        ToolResult::Run(output) => &output.stdout,
+        _ => &answer.text,
+    }
 }
 
 /// Whether a value is what a schema says, as far as our schemas say anything.
@@ -117,7 +120,7 @@ fn loaded() -> Result<(), Failed> {
     Other docs: tables.md
     Files: scripts/pages (23 bytes)
     ");
-    let Value::Object(mut fields) = answer.structured else { return Err("no object".into()) };
+    let Value::Object(mut fields) = answer.structured() else { return Err("no object".into()) };
     let digest = fields.remove("digest").ok_or("no digest")?;
     assert_eq!(
         Value::Object(fields),
@@ -166,21 +169,24 @@ fn as_the_schemas_say() -> Result<(), Failed> {
         fits(given, &tool.spec.schema).map_err(|why| format!("{name}: {why}"))?;
         let answer = guest.call(name, given);
         assert!(!answer.is_error, "{name}: {}", answer.text);
-        fits(&answer.structured, &tool.output).map_err(|why| format!("{name}: {why}"))?;
+        fits(&answer.structured(), &tool.output).map_err(|why| format!("{name}: {why}"))?;
         answers.push(answer);
     }
-    assert_eq!(answers[0].structured["skills"].as_array().map(Vec::len), Some(2));
-    assert_eq!(answers[1].structured["skills"].as_array().map(Vec::len), Some(1));
-    assert_eq!(answers[2].structured, json!({ "skill": "pdf", "docs": ["forms.md", "tables.md"] }));
+    assert_eq!(answers[0].structured()["skills"].as_array().map(Vec::len), Some(2));
+    assert_eq!(answers[1].structured()["skills"].as_array().map(Vec::len), Some(1));
     assert_eq!(
-        answers[4].structured["text"],
+        answers[2].structured(),
+        json!({ "skill": "pdf", "docs": ["forms.md", "tables.md"] })
+    );
+    assert_eq!(
+        answers[4].structured()["text"],
         "3: description: Reads PDF files.\n(1 of 8 lines; read on from line 4)\n"
     );
-    assert_eq!(answers[4].structured["truncated"], true);
-    let run = &answers[5].structured;
+    assert_eq!(answers[4].structured()["truncated"], true);
+    let run = &answers[5].structured();
     assert_eq!((&run["exit_code"], &run["stderr"]), (&json!(3), &json!("oops\n")));
     assert!(run["stdout_ref"].is_string(), "{run}");
-    assert_eq!(answers[6].structured["exit_code"], Value::Null);
+    assert_eq!(answers[6].structured()["exit_code"], Value::Null);
     assert_eq!(answers[7].text, "1: kept\n");
     // Nothing was given network, so nothing reaches out.
     assert!(tools.iter().all(|tool| !tool.effects.reaches_out));
@@ -194,8 +200,9 @@ fn paged() -> Result<(), Failed> {
         .write("long/SKILL.md", &format!("---\nname: long\ndescription: Is long.\n---\n\n{lines}"));
     let guest = Guest::of(Visits { max_body_tokens: 100, ..bench.visits() }, "visit");
     let answer = guest.load("long");
-    let next = answer.structured["next_line"].as_u64().ok_or("it is whole")?;
-    let body = answer.structured["body"].as_str().ok_or("no body")?;
+    let next = answer.structured()["next_line"].as_u64().ok_or("it is whole")?;
+    let structured = answer.structured();
+    let body = structured["body"].as_str().ok_or("no body")?;
     let last = body.lines().rfind(|line| line.starts_with("Step")).ok_or("no steps")?;
     let last: u64 = last.split(' ').nth(1).ok_or("no number")?.parse()?;
     assert!(body.contains(&format!("{last} of 200 lines")), "{body}");
@@ -217,14 +224,14 @@ fn many_files() -> Result<(), Failed> {
     bench.write("pdf/docs/large-2.md", &"x".repeat(900_000));
     let guest = Guest::new(&bench);
     let answer = guest.load("pdf");
-    let count = |answer: &Answer, field: &str| answer.structured[field].as_array().map(Vec::len);
+    let count = |answer: &Answer, field: &str| answer.structured()[field].as_array().map(Vec::len);
     assert_eq!((count(&answer, "resources"), count(&answer, "other_docs")), (Some(50), Some(50)));
-    assert_eq!(answer.structured["more"], 21 + 24);
+    assert_eq!(answer.structured()["more"], 21 + 24);
     assert!(answer.text.ends_with("(45 more are not listed)\n"), "{}", answer.text);
     // What does not fit is not said to be given.
     let all = guest.call("skill_load", &json!({ "skill": "pdf", "include_all_docs": true }));
     assert_eq!(count(&all, "docs"), Some(73));
-    assert_eq!(all.structured["other_docs"], json!(["docs/large-2.md"]));
+    assert_eq!(all.structured()["other_docs"], json!(["docs/large-2.md"]));
     assert!(!all.text.contains("[Doc] docs/large-2.md") && all.text.len() < 2 << 20);
     Ok(())
 }
@@ -294,7 +301,7 @@ fn wrong() -> Result<(), Failed> {
     }
     // A command that fails did run.
     let failed = guest.run("pdf", "exit 7");
-    assert!(!failed.is_error && failed.structured["exit_code"] == 7, "{}", failed.text);
+    assert!(!failed.is_error && failed.structured()["exit_code"] == 7, "{}", failed.text);
     Ok(())
 }
 

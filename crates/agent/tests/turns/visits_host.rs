@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use libtest_mimic::Failed;
-use metier_agent::host::{Approver, Decision, Host, Question};
+use metier_agent::host::{Approver, ApproverError, Decision, Host, Question};
 use metier_agent::stop;
 use metier_agent::visit::Visits;
 use metier_approval::{Pinned, Policy};
@@ -94,7 +94,7 @@ fn allowed() -> Result<(), Failed> {
     let guest = at.guest();
     let answer = guest.call("skill_run", &command("uname -s"));
     assert_eq!(stdout(&answer), "Linux\n");
-    assert_eq!(answer.structured["confinement"]["executor"], "host");
+    assert_eq!(answer.structured()["confinement"]["executor"], "host");
     let question = person.questions.lock().unwrap()[0].clone();
     assert_eq!((question.tool.as_str(), question.command.as_str()), ("skill_run", "uname -s"));
     let events = at.approvals();
@@ -159,7 +159,7 @@ struct Slow {
 
 #[async_trait]
 impl Approver for Slow {
-    async fn policy(&self, agent: &str, skills: &Snapshot) -> Result<Policy, String> {
+    async fn policy(&self, agent: &str, skills: &Snapshot) -> Result<Policy, ApproverError> {
         self.person.policy(agent, skills).await
     }
 
@@ -171,11 +171,11 @@ impl Approver for Slow {
         self.person.ask(question).await
     }
 
-    async fn remember(&self, agent: &str, commands: &[Pinned]) -> Result<(), String> {
+    async fn remember(&self, agent: &str, commands: &[Pinned]) -> Result<(), ApproverError> {
         self.person.remember(agent, commands).await
     }
 
-    async fn used(&self, ids: &[&str], command: &str) -> Result<bool, String> {
+    async fn used(&self, ids: &[&str], command: &str) -> Result<bool, ApproverError> {
         self.person.used(ids, command).await
     }
 }

@@ -43,7 +43,7 @@ fn one_version() -> Result<(), Failed> {
     assert_eq!(ran.digests, first.digests);
     assert_eq!(guest.call("skill_read", &read).text, "1: How to fill in forms.\n");
     assert_eq!(
-        guest.call("skill_list_docs", &docs).structured["docs"],
+        guest.call("skill_list_docs", &docs).structured()["docs"],
         json!(["forms.md", "tables.md"])
     );
     // Who comes now has what is there now.
@@ -117,7 +117,7 @@ fn own_artifacts() -> Result<(), Failed> {
         guest.call("skill_run", &json!({ "skill": "pdf", "command": command, "outputs": outputs }))
     };
     let saved = save(&one, "first");
-    assert_eq!(saved.structured["artifact_files"][0]["name"], "out/a.txt", "{}", saved.text);
+    assert_eq!(saved.structured()["artifact_files"][0]["name"], "out/a.txt", "{}", saved.text);
     let read = json!({ "name": "out/a.txt" });
     assert!(two.call("artifact_read", &read).is_error);
     assert!(wait(two.0.artifacts())?.is_empty());
@@ -150,7 +150,7 @@ fn references() -> Result<(), Failed> {
     let guest = Guest::new(&bench);
     guest.load("pdf");
     let ran = guest.run("pdf", "seq 100000");
-    let whole = &ran.structured["stdout_ref"];
+    let whole = &ran.structured()["stdout_ref"];
     let read = json!({ "name": whole, "start_line": 99_999 });
     assert_eq!(guest.call("artifact_read", &read).text, "99999: 99999\n100000: 100000\n");
     // Of another workspace there is nothing.
@@ -180,7 +180,7 @@ fn live() -> Result<(), Failed> {
         tokio::join!(guest.0.call("skill_run", &given, &stop, live), listening).0
     });
     assert_eq!(*heard.lock().unwrap(), b"one\n");
-    assert_eq!((stdout(&answer), &answer.structured["cancelled"]), ("one\n", &json!(true)));
+    assert_eq!((stdout(&answer), &answer.structured()["cancelled"]), ("one\n", &json!(true)));
     Ok(())
 }
 
@@ -228,7 +228,7 @@ fn stopped() -> Result<(), Failed> {
         let call = guest.0.call("skill_run", &given, &stop, Box::new(|_, _| {}));
         tokio::join!(call, stopping).0
     });
-    assert_eq!(answer.structured["cancelled"], true, "{}", answer.text);
+    assert_eq!(answer.structured()["cancelled"], true, "{}", answer.text);
     assert!(ended(&trace)?);
     // What was stopped before it began does not begin.
     fs::remove_file(&trace)?;

@@ -11,7 +11,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::future::join_all;
 use metier_agent::Stop;
-use metier_agent::foreign::{Definition, Foreign, ForeignCall, Listing, is_like};
+use metier_agent::foreign::{
+    Definition, Foreign, ForeignCall, Listing, ToolDefinitionError, is_like,
+};
 use metier_agent::tools::Answer;
 use metier_mcp::{
     McpCallProgress, McpClientError, McpClientOptions, McpConnection, McpServerAddress,
@@ -86,20 +88,6 @@ struct Connected {
     connection: Mutex<Option<Arc<McpConnection>>>,
 }
 
-/// The reason why a tool of another server cannot be used.
-#[derive(Debug, Error)]
-enum ForeignToolError {
-    /// No server of that name is used.
-    #[error("the server `{server}` is not used")]
-    UnusedServer { server: String },
-    /// The server has no tool of that name.
-    #[error("the server `{server}` has no tool `{tool}`")]
-    UnknownTool { server: String, tool: String },
-    /// The server cannot be asked.
-    #[error(transparent)]
-    Client(#[from] McpClientError),
-}
-
 /// The answer of a server that was asked for its tools.
 #[derive(Debug)]
 pub struct ServerToolListing {
@@ -139,20 +127,9 @@ impl ToolServers {
         join_all(listed).await
     }
 
-    fn find(&self, name: &str) -> Result<&Connected, ForeignToolError> {
+    fn find(&self, name: &str) -> Result<&Connected, ToolDefinitionError> {
         let found = self.servers.iter().find(|it| it.server.address.name == name);
-        found.ok_or_else(|| ForeignToolError::UnusedServer { server: name.to_owned() })
-    }
-
-    async fn definition(&self, server: &str, name: &str) -> Result<Definition, ForeignToolError> {
-        let found = self.find(server)?.tools(&self.http).await?;
-        match found.tools.into_iter().find(|it| it.name == name) {
-            Some(tool) => Ok(defined(server, tool)),
-            None => {
-                let (server, tool) = (server.to_owned(), name.to_owned());
-                Err(ForeignToolError::UnknownTool { server, tool })
-            }
-        }
+        found.ok_or_else(|| ToolDefinitionError::UnknownServer { server: name.to_owned() })
     }
 }
 
@@ -184,8 +161,14 @@ impl Foreign for ToolServers {
         listing
     }
 
-    async fn tool(&self, server: &str, name: &str) -> Result<Definition, String> {
-        self.definition(server, name).await.map_err(|error| words(&error))
+    async fn tool(&self, server: &str, name: &str) -> Result<Definition, ToolDefinitionError> {
+        let found = self.find(server)?.tools(&self.http).await.map_err(ToolDefinitionError::new)?;
+        let tool = found.tools.into_iter().find(|it| it.name == name);
+        let tool = tool.ok_or_else(|| ToolDefinitionError::UnknownTool {
+            server: server.to_owned(),
+            tool: name.to_owned(),
+        })?;
+        Ok(defined(server, tool))
     }
 
     async fn call(&self, call: ForeignCall<'_>, stop: &Stop, mut live: Live) -> Answer {

@@ -8,6 +8,7 @@ use std::fmt;
 
 use super::ArtifactError;
 use super::error::shown;
+use crate::layout::WorkspaceKey;
 
 /// Longest name in bytes. Paths of files that runs write are shorter.
 const MAX_NAME_BYTES: usize = 1024;
@@ -55,6 +56,15 @@ impl Owner {
     pub fn new(app: &str, user: &str, session: &str) -> Result<Self, ArtifactError> {
         let owner = Self { app: id("app", app)?, user: id("user", user)?, session: String::new() };
         Ok(Self { session: id("session", session)?, ..owner })
+    }
+
+    /// The owner of the artifacts that runs in a workspace keep. All sessions of a name have the same.
+    ///
+    /// # Errors
+    ///
+    /// When an id is empty or too long.
+    pub fn of(key: &WorkspaceKey) -> Result<Self, ArtifactError> {
+        Self::new(&key.app, &key.user, &key.session)
     }
 
     /// What belongs to the session alone.

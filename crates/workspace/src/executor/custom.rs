@@ -288,7 +288,7 @@ pub(super) async fn execute(
         duration: began.elapsed(),
         arguments,
         directory,
-        confinement: Confinement { executor: name, level: None, ..outcome.confinement },
+        confinement: Confinement { executor: name.to_owned(), level: None, ..outcome.confinement },
         refused_addresses: Vec::new(),
         warnings,
     })

@@ -115,7 +115,10 @@ fn execute_at(
         duration,
         arguments,
         directory: directory.display().to_string(),
-        confinement: Confinement { not_promised, ..confinement },
+        confinement: Confinement {
+            not_promised: not_promised.into_iter().map(str::to_owned).collect(),
+            ..confinement
+        },
         refused_addresses,
         warnings: restored.into_iter().chain(attendant.warnings).collect(),
     })
@@ -216,7 +219,7 @@ fn confinement(
 ) -> Confinement {
     let shown = |access| policy.reachable(access).map(|path| path.display().to_string()).collect();
     Confinement {
-        executor,
+        executor: executor.to_owned(),
         level: (executor == "sandbox").then_some(level),
         readable: shown(Access::Read),
         writable: shown(Access::Write),

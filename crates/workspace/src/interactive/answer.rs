@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use metier_sandbox::ConsoleError;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::layout::WorkspaceKey;
@@ -53,14 +53,14 @@ pub struct Entry<'a> {
 }
 
 /// How far a session has come.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     /// Whether the program runs.
     pub status: SessionStatus,
     /// The session.
     pub session_id: String,
     /// What was written since the last time, as plain text. What was given once is not given again.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub output: String,
     /// Where [`Self::output`] begins, in bytes of all plain text there was.
     pub offset: u64,
@@ -68,10 +68,10 @@ pub struct Progress {
     pub next_offset: u64,
     /// Lines before [`Self::output`] that nobody took in time and that are gone here; the stream in
     /// the folder of the run has them.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub dropped_lines: u64,
     /// Whether there is more output already.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
     /// The exit code; absent while it runs and after a signal.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,7 +92,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 /// Whether a program runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SessionStatus {
     /// It does.
@@ -102,7 +102,7 @@ pub enum SessionStatus {
 }
 
 /// A guess at what a program waits for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interaction {
     /// Whether it waits for input. Always so; absent otherwise.
     pub needs_input: bool,
@@ -113,7 +113,7 @@ pub struct Interaction {
 }
 
 /// What kind of input a program waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InteractionKind {
     /// Text.
@@ -123,7 +123,7 @@ pub enum InteractionKind {
 }
 
 /// What became of a session that was to end.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Killed {
     /// Whether it has ended.
     pub ok: bool,
@@ -134,7 +134,7 @@ pub struct Killed {
 }
 
 /// How a session came to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EndStatus {
     /// By itself.

@@ -201,7 +201,7 @@ fn elsewhere(_: &Bench) -> Result<(), Failed> {
         "outputs": {"globs": ["out/**"], "inline": true, "save": true}
     }))?;
     assert_eq!(output.stdout, "/elsewhere/skills/demo /elsewhere/out\n");
-    assert_eq!((output.exit_code, output.confinement.executor), (Some(3), "pretend"));
+    assert_eq!((output.exit_code, output.confinement.executor.as_str()), (Some(3), "pretend"));
     assert_eq!(output.output_files[0].content.as_deref(), Some("made elsewhere\n"));
     assert_eq!(output.artifact_files[0].reference, "artifact://out/made.txt@0");
     assert_eq!(output.warnings, ["it only pretended"]);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use libtest_mimic::Failed;
 use metier_sandbox::{Cancel, Descriptor, Joint, Pin, To, Walk, WalkStep, Walked};
 use metier_workspace::executor::ExecuteError;
+use metier_workspace::request::{Denial, DenialKind};
 use metier_workspace::{Manner, RunError, RunOrder, RunOutput};
 use serde_json::{Value, json};
 
@@ -155,8 +156,7 @@ fn changed(bench: &Bench) -> Result<(), Failed> {
     bench.write("elsewhere/script.sh", "echo something else\n");
     let output = run(bench, order(bench, Manner::Plan(walk)))?;
     assert_eq!((output.stdout.as_str(), output.exit_code), ("", Some(126)));
-    let denials: Vec<_> = output.denials.iter().map(|it| (it.kind, it.what.as_str())).collect();
-    assert_eq!(denials, [("changed", name.as_str())]);
+    assert_eq!(output.denials, [Denial { kind: DenialKind::Changed, what: name.clone() }]);
     assert!(output.stderr.ends_with("changed since it was approved\n"), "{output:?}");
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::thread;
 
 use libtest_mimic::Failed;
 use metier_workspace::executor::Network;
+use metier_workspace::request::DenialKind;
 use serde_json::{Value, json};
 
 use crate::Promise;
@@ -65,7 +66,8 @@ fn a_list_of_addresses(bench: &Bench) -> Result<(), Failed> {
     };
     let output = bench.run(request("python3 -c \"$P\"", fetch))?;
     assert_eq!(output.stdout, "hello\nrefused\nrefused\nrefused\n", "{output:?}");
-    let denied: Vec<_> = output.denials.iter().filter(|it| it.kind == "network").collect();
+    let denied: Vec<_> =
+        output.denials.iter().filter(|it| it.kind == DenialKind::Network).collect();
     assert_eq!(denied.len(), 3, "{output:?}");
     // A program that does not know about the proxy gets nowhere, not even to what is listed.
     let output = bench.run(request("unset HTTP_PROXY http_proxy; python3 -c \"$P\"", REACH))?;

@@ -99,7 +99,8 @@ fn add_tool(
     let (definition, decision) = block_on(async {
         let definition = servers.tool(&server, &tool).await;
         servers.close().await;
-        let definition = definition.map_err(|why| {
+        let definition = definition.map_err(|error| {
+            let why = error.to_string();
             Failure::new(why).hint("`metier mcp servers` shows servers, and the tools they have")
         })?;
         let rule = rule_of_tool(definition.pinned());

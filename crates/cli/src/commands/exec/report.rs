@@ -6,7 +6,7 @@ use metier_workspace::RunOutput;
 use metier_workspace::request::{Confinement, OutputFile};
 
 use crate::commands::files::{self, FileRow};
-use crate::commands::turn::calls::{denied, kept, warned};
+use crate::commands::turn::calls::{ending, remarks, seconds};
 use crate::context::Context;
 use crate::output::{plain, style, styled};
 
@@ -27,10 +27,7 @@ pub(super) fn print(context: &Context, place: &Place<'_>, output: &RunOutput) {
             out.note(style::DIM, "in ", &folder.display().to_string());
         }
     }
-    let kept = output.artifact_files.iter().map(|it| kept(&it.reference));
-    let warnings = output.warnings.iter().map(|it| warned(it));
-    let denials = output.denials.iter().map(|it| denied(it.kind, &it.what));
-    for line in kept.chain(warnings).chain(denials) {
+    for line in remarks(output) {
         out.note(line.style, line.word, &line.text);
     }
     if let Some(remark) = remark(&output.confinement) {
@@ -48,8 +45,7 @@ fn row(file: &OutputFile) -> FileRow<'_> {
 
 /// What of others was not kept from the command, if that is not everything.
 fn remark(confinement: &Confinement) -> Option<String> {
-    let mut lacks: Vec<String> =
-        confinement.not_promised.iter().map(|it| (*it).to_owned()).collect();
+    let mut lacks = confinement.not_promised.clone();
     match confinement.network.as_str() {
         "none" => {}
         "host" if lacks.iter().any(|it| it == "network") => {}
@@ -59,26 +55,11 @@ fn remark(confinement: &Confinement) -> Option<String> {
     (!lacks.is_empty()).then(|| lacks.join(", "))
 }
 
-/// How the command ended.
-fn ending(output: &RunOutput) -> (anstyle::Style, String) {
-    match (output.timed_out, output.cancelled, output.exit_code, output.signal) {
-        (true, ..) => (style::BAD, "time was up".to_owned()),
-        (_, true, ..) => (style::WARN, "cancelled".to_owned()),
-        (_, _, Some(0), _) if output.incomplete => {
-            (style::WARN, "exit 0, but not everything was kept".to_owned())
-        }
-        (_, _, Some(0), _) => (style::GOOD, "exit 0".to_owned()),
-        (_, _, Some(code), _) => (style::BAD, format!("exit {code}")),
-        (_, _, _, Some(signal)) => (style::BAD, format!("ended by signal {signal}")),
-        _ => (style::BAD, "ended".to_owned()),
-    }
-}
-
 fn summary(session: &str, output: &RunOutput) -> String {
     let confinement = match output.confinement.level {
         Some(level) => format!("sandbox ({level})"),
-        None => output.confinement.executor.to_owned(),
+        None => output.confinement.executor.clone(),
     };
-    let seconds = f64::from(u32::try_from(output.duration_ms).unwrap_or(u32::MAX)) / 1000.0;
+    let seconds = seconds(output.duration_ms);
     format!("· {seconds:.2} s · {confinement} · session {}", plain(session))
 }

@@ -1,6 +1,6 @@
 //! `metier sessions show`.
 
-use metier_agent::{dispatch, fence};
+use metier_agent::{ToolResult, dispatch, fence};
 use metier_session::content::{
     Approval, AssistantMessage, Call, Part, StateUpdate, ToolResponse, UserMessage,
 };
@@ -75,12 +75,12 @@ impl<'a> Story<'a> {
             Content::ToolResponse(response) => self.answered(response),
             Content::StateUpdate(update) if update.cause == fence::CAUSE => self.ran_code(update),
             Content::StateUpdate(update) if update.cause == dispatch::CAUSE => {
-                let result = update.extra.get(fence::STRUCTURED).cloned().unwrap_or_default();
+                let result = ToolResult::of_update(update).unwrap_or_default();
                 let text = update.text.as_deref().unwrap_or_default();
                 self.happened(&commanded(update), text, &result)
             }
             Content::Approval(approval) => match decided(approval) {
-                Some(it) => self.happened(&[it], "", &Value::Null),
+                Some(it) => self.happened(&[it], "", &ToolResult::Text),
                 None => line("asked", &question(approval)),
             },
             Content::StateUpdate(update) => {
@@ -107,16 +107,17 @@ impl<'a> Story<'a> {
             return line(if response.is_error { "error" } else { "result" }, &response.text);
         };
         let call = self.calls.remove(at);
-        self.happened(&happened(call, response), &response.text, &response.structured)
+        let result = ToolResult::of_response(response);
+        self.happened(&happened(call, response), &response.text, &result)
     }
 
     fn ran_code(&self, update: &StateUpdate) -> String {
-        let result = update.extra.get(fence::STRUCTURED).cloned().unwrap_or_default();
+        let result = ToolResult::of_update(update).unwrap_or_default();
         let text = update.text.as_deref().unwrap_or_default();
         self.happened(&coded(&self.code, update), text, &result)
     }
 
-    fn happened(&self, lines: &[Line], text: &str, result: &Value) -> String {
+    fn happened(&self, lines: &[Line], text: &str, result: &ToolResult) -> String {
         let lines =
             lines.iter().map(|it| format!("  {}{}\n", styled(it.style, it.word), plain(&it.text)));
         let mut told: String = lines.collect();

@@ -2,8 +2,11 @@
 
 use anstyle::Style;
 use metier_agent::tools::specs::name;
-use metier_agent::{dispatch, fence, foreign};
+use metier_agent::{ToolResult, dispatch, fence, foreign};
 use metier_session::content::{Approval, Call, StateUpdate, ToolResponse};
+use metier_workspace::RunOutput;
+use metier_workspace::interactive::{Progress, SessionStatus};
+use metier_workspace::request::DenialKind;
 use serde_json::Value;
 
 use crate::output::style;
@@ -33,9 +36,9 @@ pub(super) fn doing(call: &Call) -> String {
 
 /// What came of code in a reply.
 pub(in crate::commands) fn coded(call: &Call, update: &StateUpdate) -> Vec<Line> {
-    match update.extra.get(fence::STRUCTURED) {
-        Some(result) => ran(&arguments_of(call), result),
-        None => {
+    match ToolResult::of_update(update) {
+        Some(result) if result != ToolResult::Text => ran(&arguments_of(call), &result),
+        _ => {
             let why = update.text.as_deref().unwrap_or_default();
             let text = format!("code: {}", why.lines().next().unwrap_or_default());
             vec![Line { style: style::WARN, word: "refused ", text }]
@@ -45,15 +48,26 @@ pub(in crate::commands) fn coded(call: &Call, update: &StateUpdate) -> Vec<Line>
 
 /// What came of a call.
 pub(in crate::commands) fn happened(call: &Call, response: &ToolResponse) -> Vec<Line> {
+    if response.is_error {
+        return refused(call, &response.text);
+    }
+    answered(call, &ToolResult::of_response(response))
+}
+
+/// What is said of a call that was answered with an error.
+fn refused(call: &Call, why: &str) -> Vec<Line> {
+    let first = why.lines().next().unwrap_or_default();
+    let text = format!("{}: {first}", call.name);
+    vec![Line { style: style::WARN, word: "refused ", text }]
+}
+
+/// What came of a call that was made.
+fn answered(call: &Call, result: &ToolResult) -> Vec<Line> {
     let arguments = arguments_of(call);
     let line = |style, word, text: &str| vec![Line { style, word, text: text.to_owned() }];
-    if response.is_error {
-        let first = response.text.lines().next().unwrap_or_default();
-        return line(style::WARN, "refused ", &format!("{}: {first}", call.name));
-    }
     let text = |field: &str| arguments.get(field).and_then(Value::as_str).unwrap_or_default();
     match call.name.as_str() {
-        name::RUN | name::EXEC => ran(&arguments, &response.structured),
+        name::RUN | name::EXEC => ran(&arguments, result),
         name::PROCESS => line(style::DIM, "process ", text("action")),
         name::SELECT_DOCS | name::LIST_DOCS => line(style::DIM, "docs ", text("skill")),
         name::SEARCH => line(style::DIM, "searched ", text("query")),
@@ -70,16 +84,14 @@ pub(in crate::commands) fn happened(call: &Call, response: &ToolResponse) -> Vec
 
 /// What came of a command that a person gave to a tool.
 pub(in crate::commands) fn commanded(update: &StateUpdate) -> Vec<Line> {
-    let field = |name: &str| update.extra.get(name).cloned().unwrap_or_default();
-    let text = |name: &str| field(name).as_str().unwrap_or_default().to_owned();
+    let field = |name: &str| update.extra.get(name).and_then(Value::as_str);
+    let text = |name: &str| field(name).unwrap_or_default().to_owned();
     let (name, arguments) = (text(dispatch::TOOL), text(dispatch::ARGUMENTS));
-    let response = ToolResponse {
-        text: update.text.clone().unwrap_or_default(),
-        is_error: field(dispatch::IS_ERROR) == true,
-        structured: field(fence::STRUCTURED),
-        ..ToolResponse::default()
-    };
-    happened(&Call { name, arguments, ..Call::default() }, &response)
+    let call = Call { name, arguments, ..Call::default() };
+    if update.extra.get(dispatch::IS_ERROR) == Some(&Value::Bool(true)) {
+        return refused(&call, update.text.as_deref().unwrap_or_default());
+    }
+    answered(&call, &ToolResult::of_update(update).unwrap_or_default())
 }
 
 /// What a person decided about a command; none of a question.
@@ -101,75 +113,97 @@ pub(in crate::commands) fn decided(approval: &Approval) -> Option<Line> {
 }
 
 /// How a command went: one line if well, else also what it complained about.
-fn ran(arguments: &Value, result: &Value) -> Vec<Line> {
-    if result.get("status").and_then(Value::as_str) == Some("running") {
-        let text = command_of(arguments);
-        return vec![Line { style: style::GOOD, word: "runs ", text }];
+fn ran(arguments: &Value, result: &ToolResult) -> Vec<Line> {
+    match result {
+        ToolResult::Program(progress) if progress.status == SessionStatus::Running => {
+            let text = command_of(arguments);
+            vec![Line { style: style::GOOD, word: "runs ", text }]
+        }
+        ToolResult::Program(progress) => vec![ran_line(arguments, ended(progress), 0)],
+        ToolResult::Run(output) => {
+            let mut lines = vec![ran_line(arguments, ending(output), output.duration_ms)];
+            if output.exit_code != Some(0)
+                && let Some(last) = output.stderr.lines().rfind(|line| !line.trim().is_empty())
+            {
+                lines.push(Line { style: style::DIM, word: "  ", text: last.trim().to_owned() });
+            }
+            lines.extend(remarks(output));
+            lines
+        }
+        _ => vec![ran_line(arguments, exited(None, None), 0)],
     }
-    let number = |field: &str| result.get(field).and_then(Value::as_i64);
-    let is = |field: &str| result.get(field).and_then(Value::as_bool).unwrap_or_default();
-    let (style, ending) = match (number("exit_code"), number("signal")) {
-        _ if is("timed_out") => (style::BAD, "time was up".to_owned()),
-        _ if is("cancelled") => (style::WARN, "cancelled".to_owned()),
-        (Some(0), _) if is("incomplete") => {
+}
+
+/// The line about a command that ran.
+fn ran_line(arguments: &Value, (style, ending): (Style, String), milliseconds: u64) -> Line {
+    let seconds = seconds(milliseconds);
+    let text = format!("{} · {ending} · {seconds:.2} s", command_of(arguments));
+    Line { style, word: "ran ", text }
+}
+
+/// How a command ended.
+pub(in crate::commands) fn ending(output: &RunOutput) -> (Style, String) {
+    match output.exit_code {
+        _ if output.timed_out => (style::BAD, "time was up".to_owned()),
+        _ if output.cancelled => (style::WARN, "cancelled".to_owned()),
+        Some(0) if output.incomplete => {
             (style::WARN, "exit 0, but not everything was kept".to_owned())
         }
+        code => exited(code, output.signal),
+    }
+}
+
+/// How a program ended that had been left running.
+fn ended(progress: &Progress) -> (Style, String) {
+    exited(progress.exit_code, None)
+}
+
+fn exited(code: Option<i32>, signal: Option<i32>) -> (Style, String) {
+    match (code, signal) {
         (Some(0), _) => (style::GOOD, "exit 0".to_owned()),
         (Some(code), _) => (style::BAD, format!("exit {code}")),
-        (_, Some(signal)) => (style::BAD, format!("ended by signal {signal}")),
-        _ => (style::BAD, "ended".to_owned()),
-    };
-    let milliseconds = number("duration_ms").and_then(|it| u32::try_from(it).ok());
-    let seconds = f64::from(milliseconds.unwrap_or_default()) / 1000.0;
-    let text = format!("{} · {ending} · {seconds:.2} s", command_of(arguments));
-    let mut lines = vec![Line { style, word: "ran ", text }];
-    let complaint = result.get("stderr").and_then(Value::as_str).unwrap_or_default();
-    if number("exit_code") != Some(0)
-        && let Some(last) = complaint.lines().rfind(|line| !line.trim().is_empty())
-    {
-        lines.push(Line { style: style::DIM, word: "  ", text: last.trim().to_owned() });
+        (None, Some(signal)) => (style::BAD, format!("ended by signal {signal}")),
+        (None, None) => (style::BAD, "ended".to_owned()),
     }
-    lines.extend(remarks(result));
-    lines
+}
+
+/// Milliseconds as seconds.
+pub(in crate::commands) fn seconds(milliseconds: u64) -> f64 {
+    f64::from(u32::try_from(milliseconds).unwrap_or(u32::MAX)) / 1000.0
 }
 
 /// What was remarkable about a run.
-fn remarks(result: &Value) -> Vec<Line> {
-    let list = |field: &str| result.get(field).and_then(Value::as_array).into_iter().flatten();
-    let text = |value: &Value, field: &str| {
-        value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
-    };
-    let artifacts = list("artifact_files").map(|file| kept(&text(file, "ref")));
-    let warnings = list("warnings").filter_map(Value::as_str).map(warned);
-    let denials = list("denials").map(|it| denied(&text(it, "kind"), &text(it, "what")));
-    artifacts.chain(warnings).chain(denials).collect()
+pub(in crate::commands) fn remarks(output: &RunOutput) -> impl Iterator<Item = Line> {
+    let artifacts = output.artifact_files.iter().map(|file| kept(&file.reference));
+    let warnings = output.warnings.iter().map(|it| warned(it));
+    let denials = output.denials.iter().map(|it| denied(&it.kind, &it.what));
+    artifacts.chain(warnings).chain(denials)
 }
 
 /// A file that a run kept as an artifact.
-pub(in crate::commands) fn kept(reference: &str) -> Line {
+fn kept(reference: &str) -> Line {
     Line { style: style::GOOD, word: "kept ", text: reference.to_owned() }
 }
 
 /// What a reader of a run should know.
-pub(in crate::commands) fn warned(warning: &str) -> Line {
+fn warned(warning: &str) -> Line {
     Line { style: style::WARN, word: "warning: ", text: warning.to_owned() }
 }
 
 /// What a run was refused.
-pub(in crate::commands) fn denied(kind: &str, what: &str) -> Line {
+fn denied(kind: &DenialKind, what: &str) -> Line {
     let (word, text) = match kind {
-        "limit" => ("limit met: ", what.to_owned()),
-        kind => ("refused: ", format!("{}: {what}", kind.replace('_', " "))),
+        DenialKind::Limit => ("limit met: ", what.to_owned()),
+        kind => ("refused: ", format!("{}: {what}", kind.to_string().replace('_', " "))),
     };
     Line { style: style::WARN, word, text }
 }
 
 /// Everything that came of a call: what a command printed, or what the model was told.
-pub(in crate::commands) fn details(text: &str, result: &Value) -> String {
-    let stream = |name: &str| result.get(name).and_then(Value::as_str);
-    match (stream("stdout"), stream("stderr")) {
-        (None, None) => text.to_owned(),
-        (stdout, stderr) => [stdout, stderr].into_iter().flatten().collect(),
+pub(in crate::commands) fn details(text: &str, result: &ToolResult) -> String {
+    match result {
+        ToolResult::Run(output) => format!("{}{}", output.stdout, output.stderr),
+        _ => text.to_owned(),
     }
 }
 
@@ -205,15 +239,22 @@ mod tests {
     #[test]
     fn what_a_run_was_refused_and_what_it_kept_has_a_line_each() {
         let result = json!({
+            "run": "1",
+            "stdout": "",
+            "stderr": "",
             "exit_code": 0,
+            "timed_out": false,
             "duration_ms": 20,
+            "output_files": [],
             "artifact_files": [{ "name": "out/a", "version": 0, "ref": "artifact://out/a@0" }],
             "warnings": ["one"],
             "denials": [
                 { "kind": "limit", "what": "memory" },
                 { "kind": "system_call", "what": "ptrace" },
             ],
+            "confinement": { "executor": "", "readable": [], "writable": [], "network": "none" },
         });
+        let result = ToolResult::Run(serde_json::from_value(result).unwrap());
         let lines = ran(&json!({ "command": "x" }), &result);
         let lines: Vec<String> =
             lines.iter().map(|line| format!("{}{}", line.word, line.text)).collect();

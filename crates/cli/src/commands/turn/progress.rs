@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use metier_agent::agent::Watcher;
 use metier_agent::{Progress as Step, agent};
-use metier_agent::{dispatch, fence};
+use metier_agent::{ToolResult, dispatch, fence};
 use metier_session::content::{AssistantMessage, Call};
 use metier_session::{Content, Event};
 use metier_workspace::executor::Teller;
@@ -155,13 +155,13 @@ impl Progress {
                 let call = self.known().calls.remove(&response.call);
                 let lines = call.map(|call| happened(&call, response));
                 lines.iter().flatten().for_each(|line| self.say(line));
-                self.say_all(&details(&response.text, &response.structured));
+                self.say_all(&details(&response.text, &ToolResult::of_response(response)));
             }
             // The model made no call for it, so there is one at a time, without an id.
             Content::StateUpdate(update) if update.cause == fence::CAUSE => {
                 let call = self.known().calls.remove("").unwrap_or_default();
                 coded(&call, update).iter().for_each(|line| self.say(line));
-                let result = update.extra.get(fence::STRUCTURED).cloned().unwrap_or_default();
+                let result = ToolResult::of_update(update).unwrap_or_default();
                 self.say_all(&details(update.text.as_deref().unwrap_or_default(), &result));
             }
             Content::StateUpdate(update) if update.cause == dispatch::CAUSE => {

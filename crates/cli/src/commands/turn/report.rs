@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use metier_agent::{Ending, Outcome, dispatch, fence};
+use metier_agent::{Ending, Outcome, ToolResult, dispatch};
 use metier_session::{Content, Event};
-use serde::Deserialize;
+use metier_workspace::request::OutputFile;
+use serde_json::Value;
 
 use super::calls::details;
 use crate::commands::files::{FileRow, table};
@@ -62,31 +63,19 @@ pub(in crate::commands) fn commanded(outcome: &Outcome) -> Option<Commanded> {
         Content::StateUpdate(update) if update.cause == dispatch::CAUSE => Some(update),
         _ => None,
     })?;
-    let field = |name: &str| update.extra.get(name).cloned().unwrap_or_default();
-    let result = field(fence::STRUCTURED);
-    let failed = result.get("exit_code").is_some_and(|code| *code != 0);
-    let went = match field(dispatch::IS_ERROR) == true {
+    let result = ToolResult::of_update(update).unwrap_or_default();
+    let failed = match &result {
+        ToolResult::Run(output) => output.exit_code != Some(0),
+        ToolResult::Program(progress) => progress.exit_code.is_some_and(|code| code != 0),
+        _ => false,
+    };
+    let went = match update.extra.get(dispatch::IS_ERROR) == Some(&Value::Bool(true)) {
         true => Went::Refused,
         false if failed => Went::Badly,
         false => Went::Well,
     };
     let text = details(update.text.as_deref().unwrap_or_default(), &result);
     Some(Commanded { text: plain_block(text.trim_end()), went })
-}
-
-/// What of a run's result is told at the end.
-#[derive(Debug, Deserialize)]
-struct Made {
-    #[serde(default)]
-    output_files: Vec<MadeFile>,
-}
-
-#[derive(Debug, Deserialize)]
-struct MadeFile {
-    #[serde(rename = "ref")]
-    reference: String,
-    size_bytes: u64,
-    mime_type: String,
 }
 
 /// Says how a task went.
@@ -159,16 +148,10 @@ pub(crate) fn hint(ending: &Ending, session: Option<&str>) -> Option<String> {
 }
 
 /// The files that commands made in a turn, as each was last.
-fn made_in(events: &[Event]) -> BTreeMap<String, MadeFile> {
-    let mut made = BTreeMap::new();
-    for event in events {
-        let result = match &event.content {
-            Content::ToolResponse(response) => Some(&response.structured),
-            Content::StateUpdate(update) => update.extra.get(fence::STRUCTURED),
-            _ => None,
-        };
-        let Some(Ok(result)) = result.map(Made::deserialize) else { continue };
-        made.extend(result.output_files.into_iter().map(|file| (file.reference.clone(), file)));
-    }
-    made
+fn made_in(events: &[Event]) -> BTreeMap<String, OutputFile> {
+    let runs = events.iter().filter_map(|event| match ToolResult::of_event(event)? {
+        ToolResult::Run(output) => Some(output.output_files),
+        _ => None,
+    });
+    runs.flatten().map(|file| (file.reference.clone(), file)).collect()
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use metier_agent::library::EntryTreeError;
 use metier_agent::texts::TextError;
+use metier_agent::tools::SkillUseError;
 use metier_agent::{AgentError, LibraryError};
 use metier_config::{ConfigEditError, ConfigError, McpServerNameError};
 use metier_model::ModelError;
@@ -102,15 +103,14 @@ fn agent(sheet: &mut Sheet) {
     sheet.inside(&changed, &EntryTreeError::from(changed.clone()).into());
     sheet.show(EntryTreeError::from(library()), Failure::from);
     sheet.show(EntryTreeError::from(changed), Failure::from);
+    let nearest = vec!["pdf".into(), "docx".into()];
+    let unknown = SkillUseError::Unknown { name: "pfd".into(), nearest };
     let errors = [
         E::from(ModelError::ScriptEnded { request: 3 }),
         E::from(SessionError::NotFound { session: "monday".into() }),
         E::from(text()),
         E::from(DeltaError::TooMany { limit: 256 }),
-        E::Load {
-            skill: "pfd".into(),
-            why: "there is no skill `pfd`; the nearest are: pdf, docx".into(),
-        },
+        E::Load { skill: "pfd".into(), source: Box::new(unknown.into()) },
         E::TooLong,
         E::Busy { session: "monday".into() },
         E::Attach { name: "sales.csv".into(), source: std::io::Error::from_raw_os_error(28) },

@@ -29,7 +29,23 @@ use crate::commands::hint;
 
 /// Errors that nobody meets on a command line: the crate, the type, the variant or `*`, and who meets it instead.
 const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
-    ("agent", "NoLines", "*", "in a result for a model, behind the name of the file"),
+    (
+        "agent",
+        "ApproverError",
+        "*",
+        "in a result for a model, or in what a session says of a decision",
+    ),
+    ("agent", "FileReadError", "*", "in a result for a model"),
+    ("agent", "FileReadFault", "*", "in a result for a model, behind the name of the file"),
+    ("agent", "ForeignRefusal", "*", "in a result for a model"),
+    ("agent", "HostRefusal", "*", "in a result for a model"),
+    ("agent", "RunPreparationError", "*", "in a result for a model"),
+    ("agent", "SkillUseError", "*", "in a result for a model, or part of an error that is shown"),
+    ("agent", "ToolArgumentsError", "*", "in a result for a model"),
+    ("agent", "ToolCallError", "*", "in a result for a model, or part of an error that is shown"),
+    ("agent", "ToolDefinitionError", "*", "in a result for a model, or worded by a command"),
+    ("agent", "TurnStopped", "*", "in a result for a model"),
+    ("cli", "OverseerError", "*", "in a result for a model"),
     ("agent", "VisitError", "*", "in an answer of `metier mcp`, for the program that asked"),
     ("approval", "NotAnalysable", "*", "part of a verdict, which `metier approvals check` words"),
     ("approval", "Refusal", "*", "in a result for a model"),
@@ -86,7 +102,6 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
     ),
     ("serve", "OriginError", "*", "in an answer of `metier mcp --http`"),
     ("serve", "AddressError", "*", "in an answer of `metier mcp`, for the program that asked"),
-    ("serve", "ForeignToolError", "*", "in a result for a model"),
     ("serve", "ServedSkillError", "*", "in an answer of `metier mcp`, for the program that asked"),
     ("serve", "CallError", "*", "in an answer of `metier mcp`, for the program that asked"),
     ("serve", "HostError", "*", "in an answer of `metier mcp --http`"),

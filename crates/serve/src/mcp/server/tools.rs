@@ -123,14 +123,15 @@ fn refuse_unknown(name: &str) -> Result<(), ErrorData> {
 
 /// An answer, as the protocol has it.
 fn result_of(answer: Answer) -> CallToolResult {
+    let structured = answer.structured();
     let content = vec![ContentBlock::text(answer.text)];
     let mut result = match answer.is_error {
         true => CallToolResult::error(content),
         false => CallToolResult::success(content),
     };
     // Schemas promise what an answer is; an error is in words.
-    let is_promised = !answer.is_error && answer.structured.is_object();
-    result.structured_content = is_promised.then_some(answer.structured);
+    let is_promised = !answer.is_error && structured.is_object();
+    result.structured_content = is_promised.then_some(structured);
     result
 }
 

@@ -191,7 +191,7 @@ fn confinement(
     let run = execution.surroundings.run.under(VIEW.as_ref()).display().to_string();
     let writable = shown(Access::Write).filter(|target| !target.ends_with("/runs"));
     Confinement {
-        executor: "container",
+        executor: "container".to_owned(),
         level: None,
         readable: shown(Access::Read).collect(),
         writable: writable.chain([run, "/tmp".to_owned()]).collect(),
@@ -199,6 +199,6 @@ fn confinement(
             Network::Host => "host".to_owned(),
             Network::None | Network::Listed(..) => "none".to_owned(),
         },
-        not_promised,
+        not_promised: not_promised.into_iter().map(str::to_owned).collect(),
     }
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::Failed;
 use metier_workspace::RunOutput;
+use metier_workspace::request::DenialKind;
 use serde_json::json;
 
 use crate::bench::Bench;
@@ -15,12 +16,12 @@ const SLACK: Duration = Duration::from_secs(5);
 
 /// Whether a run says that it met a limit.
 fn met(output: &RunOutput, limit: &str) -> bool {
-    output.denials.iter().any(|denial| (denial.kind, denial.what.as_str()) == ("limit", limit))
+    output.denials.iter().any(|denial| denial.kind == DenialKind::Limit && denial.what == limit)
 }
 
 /// Whether a run met no limit. Refused system calls do not count: at level `landlock` every shell looks for a socket.
 fn met_nothing(output: &RunOutput) -> bool {
-    output.denials.iter().all(|denial| denial.kind != "limit")
+    output.denials.iter().all(|denial| denial.kind != DenialKind::Limit)
 }
 
 /// Whether some process of this machine has a mark in its command line.

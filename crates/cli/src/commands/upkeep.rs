@@ -54,7 +54,7 @@ pub(super) fn gc(context: &Context, json: bool) -> Result<u8, Failure> {
             (Some(0), true)
         }
         Err(error) => {
-            let text = format!("containers were not looked at: {}", Failure::brief(&error));
+            let text = format!("containers were not looked at: {}", Failure::of_container(&error));
             // One of another machine has none of our containers.
             let is_good = matches!(error, ContainerError::Address { .. });
             if is_good {

@@ -59,7 +59,7 @@ fn request_of(context: &Context, entry: &Entry) -> Option<Request> {
     let granted = || {
         let settings = context.run_settings(entry)?;
         let granted = settings.granted(&context.executor(None));
-        granted.map_err(|error| Failure::of(&error).hint(remedy(&entry.entry_key, &error)))
+        granted.map_err(|error| Failure::of_beyond(&error).hint(remedy(&entry.entry_key, &error)))
     };
     Some(Request { asked, refusal: granted().err() })
 }

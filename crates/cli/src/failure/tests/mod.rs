@@ -127,6 +127,7 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
         "*",
         "in the answer to a program that asks for an address, and in the report of its run",
     ),
+    ("workspace", "TimeoutError", "*", "part of a `RunError`, which is shown"),
     ("workspace", "Trouble", "*", "in the answer to a program that asks for an address"),
 ];
 

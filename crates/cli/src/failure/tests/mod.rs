@@ -31,6 +31,9 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
     ("agent", "NoLines", "*", "in a result for a model, behind the name of the file"),
     ("agent", "VisitError", "*", "in an answer of `metier mcp`, for the program that asked"),
     ("approval", "NotAnalysable", "*", "part of a verdict, which `metier approvals check` words"),
+    ("approval", "ForeignPrograms", "*", "part of a verdict, which `metier approvals check` words"),
+    ("approval", "ProgramDoubt", "*", "part of a verdict, which `metier approvals check` words"),
+    ("approval", "ProgramMiss", "*", "part of a verdict, which `metier approvals check` words"),
     ("approval", "Refusal", "*", "in a result for a model"),
     ("approval", "TooLong", "*", "in a result for a model, whose command nobody is asked about"),
     (

@@ -48,6 +48,8 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
         "*",
         "the command brings no tools of its own; programs that use the crate do",
     ),
+    ("sandbox", "AttemptFault", "*", "in the report of `metier doctor`"),
+    ("sandbox", "OfferError", "*", "in the report of `metier doctor`"),
     (
         "sandbox",
         "SpawnError",
@@ -75,6 +77,7 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
         "no setting names parameters; programs that use the crate do",
     ),
     ("net", "NetError", "Proxy", "no setting names a proxy; programs that use the crate do"),
+    ("sandbox", "TrialError", "*", "in the report of `metier doctor`"),
     ("sandbox", "ConsoleError", "*", "in a result for a model that types into a program"),
     (
         "serve",

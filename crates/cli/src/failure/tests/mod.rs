@@ -113,6 +113,8 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
         "*",
         "part of a fault of an offer, or in an answer of `metier mcp`",
     ),
+    ("skill", "PluginManifestError", "*", "part of a problem, in its own words"),
+    ("skill", "ReferenceError", "*", "in the words of the format's reference tool"),
     (
         "skill",
         "UnsafeName",
@@ -126,6 +128,7 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
         "*",
         "the command opens its folders one by one; programs that use the crate do not",
     ),
+    ("workspace", "KeepError", "*", "in the warnings of a run"),
     ("workspace", "InteractiveError", "*", "in a result for a model that keeps programs running"),
     (
         "workspace",

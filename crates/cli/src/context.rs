@@ -24,6 +24,7 @@ use crate::bundled::BUNDLED;
 use crate::config;
 use crate::environment::Environment;
 use crate::failure::Failure;
+use crate::failure::advice::ProblemText;
 use crate::masking;
 use crate::output::{Output, style};
 use crate::remote::{self, Offers, Servers};
@@ -328,12 +329,11 @@ fn unusable(snapshot: &Snapshot, name: &str) -> Option<Failure> {
     };
     let problem = snapshot.problems.iter().find(in_folder)?;
     let place = format!("{}:{}:{}", problem.path.display(), problem.line, problem.column);
-    let failure = Failure::new(format!(
-        "`{name}` was found and cannot be used: {place}: {}",
-        problem.message
-    ));
-    Some(match &problem.help {
-        Some(help) => failure.hint(help.clone()),
+    let ProblemText { message, help } = ProblemText::of(problem);
+    let failure =
+        Failure::new(format!("`{name}` was found and cannot be used: {place}: {message}"));
+    Some(match help {
+        Some(help) => failure.hint(help),
         None => failure,
     })
 }

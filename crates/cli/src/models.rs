@@ -9,7 +9,7 @@ use metier_config::{ProviderConfig, ProviderFormat, ProviderToolChoice, SecretTe
 use metier_model::{Dialect, Format, KeyHeader, Model, ModelSettings, Provider, Secret};
 
 use crate::context::Context;
-use crate::failure::Failure;
+use crate::failure::{Failure, advice};
 use crate::library::Skills;
 use crate::output::style;
 
@@ -63,8 +63,9 @@ impl Context {
             OFFLINE
         });
         if name == OFFLINE {
-            let advice = "choose a model with `--model PROVIDER/NAME`";
-            return Ok(Arc::new(Offline::new(skills.snapshot()).with_advice(advice)));
+            let better = "choose a model with `--model PROVIDER/NAME`";
+            let planner = Offline::new(skills.snapshot()).with_advice(better);
+            return Ok(Arc::new(planner.with_words(advice::words)));
         }
         Ok(metier_model::open(name, &ModelSettings::new(self.providers()?))?)
     }

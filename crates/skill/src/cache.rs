@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Changes with the shape of anything that is cached.
-const FORMAT: &[u8; 16] = b"metier cache 07\n";
+const FORMAT: &[u8; 16] = b"metier cache 08\n";
 const CHECKSUM_BYTES: usize = 16;
 /// Larger files are not ours.
 const MAX_BYTES: u64 = 256 << 20;

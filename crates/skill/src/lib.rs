@@ -5,6 +5,7 @@
 //! - [`files`] lists a skill's folder, reads its docs and makes its digest.
 //! - [`discover`] finds skills in roots; [`library`] chooses and judges them; [`catalog`] tells a
 //!   model about them; [`search`] finds the ones that are not told.
+//! - [`advice`] is what a person can do, as data that front ends word.
 //! - [`remote`] is about skills that other servers offer.
 //! - [`lint`] looks at whole skills; [`examples`] finds the commands they show; [`archive`] unpacks
 //!   archives of them; [`install`] plans how to get the programs they need.
@@ -52,6 +53,7 @@
 //! Everything is synchronous, prints nothing, and is given what it must know: no environment
 //! variable is read and no home directory is known here.
 
+pub mod advice;
 pub mod archive;
 pub mod catalog;
 pub mod diagnostic;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::advice::SkillAdvice;
 use crate::diagnostic::{Code, Diagnostic, Level, Severity};
 use crate::name::is_invisible;
 use crate::text::LineIndex;
@@ -24,8 +25,10 @@ pub struct Problem {
     pub severity: Severity,
     /// What is wrong, as a clause.
     pub message: String,
-    /// What to do.
+    /// The remedy, where every front end has the same words for it.
     pub help: Option<String>,
+    /// The remedy, where the words are the front end's.
+    pub advice: Option<Box<SkillAdvice>>,
 }
 
 impl Problem {
@@ -39,6 +42,7 @@ impl Problem {
             severity: code.severity(Level::Lenient),
             message: message.into(),
             help: None,
+            advice: None,
         }
     }
 
@@ -59,6 +63,13 @@ impl Problem {
         self.help = Some(help.into());
         self
     }
+
+    /// Returns the same problem with advice that front ends word.
+    #[must_use]
+    pub fn advise(mut self, advice: SkillAdvice) -> Self {
+        self.advice = Some(Box::new(advice));
+        self
+    }
 }
 
 /// As one line that a terminal can be shown: the place, what is wrong, and what to do. What cannot be seen is written out,
@@ -71,6 +82,10 @@ impl fmt::Display for Problem {
         if let Some(help) = &self.help {
             formatter.write_str("; ")?;
             write_visibly(formatter, help)?;
+        }
+        if let Some(advice) = &self.advice {
+            formatter.write_str("; ")?;
+            write_visibly(formatter, &advice.to_string())?;
         }
         Ok(())
     }
@@ -98,5 +113,8 @@ mod tests {
         let problem = Problem::new(Code::NameMissing, path, "`x\n\u{202e}y` is odd").help("say so");
         let text = problem.to_string();
         assert_eq!(text, r"/skills/a\u{1b}[2J/SKILL.md:1: `x\u{a}\u{202e}y` is odd; say so");
+        let advised = Problem::new(Code::LinkOutside, Path::new("/a"), "it leads out");
+        let text = advised.advise(SkillAdvice::EnableSkill { key: "a\u{1b}".into() }).to_string();
+        assert_eq!(text, r"/a:1: it leads out; enable `a\u{1b}`");
     }
 }

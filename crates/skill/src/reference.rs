@@ -3,11 +3,52 @@
 //! `metier validate`, `read-properties` and `to-prompt` stand in for that tool, so their messages
 //! are its messages. The checks are those of the rest of this crate; only the words differ.
 
+use thiserror::Error;
+
 use crate::header::{
     FORMAT_FIELDS, FrameError, Kind, MAX_COMPATIBILITY_CHARS, MAX_DESCRIPTION_CHARS, Mending, Node,
     Unread, header_tree,
 };
 use crate::name::{self, MAX_NAME_CHARS, NameFault};
+
+/// The error of a header that the reference tool does not read, in that tool's words.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ReferenceError {
+    /// There is no frontmatter.
+    #[error("SKILL.md must start with YAML frontmatter (---)")]
+    NoHeader,
+    /// The frontmatter does not end.
+    #[error("SKILL.md frontmatter not properly closed with ---")]
+    Unclosed,
+    /// A value needs quotes.
+    #[error("Invalid YAML in frontmatter: {message}; put quotes around the value")]
+    Unquoted {
+        /// What the reader of YAML said.
+        message: String,
+    },
+    /// The frontmatter is not YAML.
+    #[error("Invalid YAML in frontmatter: {message}")]
+    Yaml {
+        /// What the reader of YAML said.
+        message: String,
+    },
+    /// The frontmatter has no fields.
+    #[error("SKILL.md frontmatter must be a YAML mapping")]
+    NotAMapping,
+    /// A required field is missing.
+    #[error("Missing required field in frontmatter: {field}")]
+    Missing {
+        /// The field.
+        field: &'static str,
+    },
+    /// A required field is not a text, or an empty one.
+    #[error("Field '{field}' must be a non-empty string")]
+    Empty {
+        /// The field.
+        field: &'static str,
+    },
+}
 
 /// The properties the reference tool prints, in its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,13 +71,13 @@ pub struct Properties {
 pub fn validate(text: &str, folder: &str) -> Vec<String> {
     let entries = match entries(text, Mending::Refused) {
         Ok(entries) => entries,
-        Err(message) => return vec![message],
+        Err(error) => return vec![error.to_string()],
     };
     let mut errors = Vec::new();
     errors.extend(unexpected_fields(&entries));
     match required(&entries, "name") {
         Ok(name) => errors.extend(name_errors(&name, folder)),
-        Err(message) => errors.push(message),
+        Err(error) => errors.push(error.to_string()),
     }
     match required(&entries, "description") {
         Ok(description) => {
@@ -47,7 +88,7 @@ pub fn validate(text: &str, folder: &str) -> Vec<String> {
                 ));
             }
         }
-        Err(message) => errors.push(message),
+        Err(error) => errors.push(error.to_string()),
     }
     errors.extend(compatibility_error(&entries));
     errors
@@ -57,8 +98,8 @@ pub fn validate(text: &str, folder: &str) -> Vec<String> {
 ///
 /// # Errors
 ///
-/// In the words of the reference tool, when the header cannot be read or lacks what it must have.
-pub fn properties(text: &str) -> Result<Properties, String> {
+/// When the header cannot be read or lacks what it must have.
+pub fn properties(text: &str) -> Result<Properties, ReferenceError> {
     let entries = entries(text, Mending::Allowed)?;
     Ok(Properties {
         name: required(&entries, "name")?,
@@ -72,22 +113,18 @@ pub fn properties(text: &str) -> Result<Properties, String> {
 
 type Entries = Vec<(Node, Node)>;
 
-fn entries(text: &str, mending: Mending) -> Result<Entries, String> {
+fn entries(text: &str, mending: Mending) -> Result<Entries, ReferenceError> {
     let root = header_tree(text, mending).map_err(|unread| match unread {
-        Unread::Frame(FrameError::NoHeader) => {
-            "SKILL.md must start with YAML frontmatter (---)".to_owned()
-        }
-        Unread::Frame(FrameError::Unclosed) => {
-            "SKILL.md frontmatter not properly closed with ---".to_owned()
-        }
+        Unread::Frame(FrameError::NoHeader) => ReferenceError::NoHeader,
+        Unread::Frame(FrameError::Unclosed) => ReferenceError::Unclosed,
         Unread::Yaml(message) if header_tree(text, Mending::Allowed).is_ok() => {
-            format!("Invalid YAML in frontmatter: {message}; put quotes around the value")
+            ReferenceError::Unquoted { message }
         }
-        Unread::Yaml(message) => format!("Invalid YAML in frontmatter: {message}"),
+        Unread::Yaml(message) => ReferenceError::Yaml { message },
     })?;
     match root.kind {
         Kind::Mapping(entries) => Ok(entries),
-        _ => Err("SKILL.md frontmatter must be a YAML mapping".to_owned()),
+        _ => Err(ReferenceError::NotAMapping),
     }
 }
 
@@ -95,15 +132,14 @@ fn get<'a>(entries: &'a Entries, name: &str) -> Option<&'a Node> {
     entries.iter().find(|(key, _)| key.text() == Some(name)).map(|(_, value)| value)
 }
 
-fn required(entries: &Entries, name: &str) -> Result<String, String> {
-    let value = get(entries, name)
-        .ok_or_else(|| format!("Missing required field in frontmatter: {name}"))?;
+fn required(entries: &Entries, name: &'static str) -> Result<String, ReferenceError> {
+    let value = get(entries, name).ok_or(ReferenceError::Missing { field: name })?;
     value
         .text()
         .map(str::trim)
         .filter(|text| !text.is_empty())
         .map(str::to_owned)
-        .ok_or_else(|| format!("Field '{name}' must be a non-empty string"))
+        .ok_or(ReferenceError::Empty { field: name })
 }
 
 fn optional(entries: &Entries, name: &str) -> Option<String> {

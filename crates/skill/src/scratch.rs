@@ -99,9 +99,11 @@ impl Scratch {
     /// Problems, a line each.
     pub(crate) fn problems(&self, problems: &[Problem]) -> String {
         let line = |problem: &Problem| {
-            let Problem { path, code, severity, message, .. } = problem;
+            let Problem { path, code, severity, message, advice, .. } = problem;
             let path = path.display().to_string();
-            self.shorten(&format!("{code} {severity} {}: {message}\n", path.escape_debug()))
+            let advice = advice.as_ref().map_or(String::new(), |it| format!("; {it}"));
+            let path = path.escape_debug();
+            self.shorten(&format!("{code} {severity} {path}: {message}{advice}\n"))
         };
         problems.iter().map(line).collect()
     }

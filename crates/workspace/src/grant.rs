@@ -39,7 +39,7 @@ pub enum BeyondError {
         allowed: String,
     },
     /// More time.
-    #[error("it asks for {asked} seconds, and `exec.max_timeout` is {allowed}")]
+    #[error("it asks for {asked} seconds, and at most {allowed} are allowed")]
     Timeout {
         /// Seconds it asks for.
         asked: u64,
@@ -47,7 +47,7 @@ pub enum BeyondError {
         allowed: u64,
     },
     /// More memory.
-    #[error("it asks for {asked} MiB of memory, and `exec.memory_mb` is {allowed}")]
+    #[error("it asks for {asked} MiB of memory, and at most {allowed} are allowed")]
     Memory {
         /// Mebibytes it asks for.
         asked: u64,
@@ -55,7 +55,7 @@ pub enum BeyondError {
         allowed: u64,
     },
     /// More processes.
-    #[error("it asks for {asked} processes, and `exec.processes` is {allowed}")]
+    #[error("it asks for {asked} processes, and at most {allowed} are allowed")]
     Processes {
         /// Processes it asks for.
         asked: u64,
@@ -217,8 +217,8 @@ mod tests {
     fn a_skill_has_the_time_and_limits_it_asks_for_up_to_those_of_the_user() {
         insta::assert_snapshot!(given(60, 100, 10), @"60 of 3600 s, 100 MiB, 10 processes, network none");
         insta::assert_snapshot!(given(3600, 2048, 256), @"3600 of 3600 s, 2048 MiB, 256 processes, network none");
-        insta::assert_snapshot!(given(3601, 1, 1), @"it asks for 3601 seconds, and `exec.max_timeout` is 3600");
-        insta::assert_snapshot!(given(1, 2049, 1), @"it asks for 2049 MiB of memory, and `exec.memory_mb` is 2048");
-        insta::assert_snapshot!(given(1, 1, 257), @"it asks for 257 processes, and `exec.processes` is 256");
+        insta::assert_snapshot!(given(3601, 1, 1), @"it asks for 3601 seconds, and at most 3600 are allowed");
+        insta::assert_snapshot!(given(1, 2049, 1), @"it asks for 2049 MiB of memory, and at most 2048 are allowed");
+        insta::assert_snapshot!(given(1, 1, 257), @"it asks for 257 processes, and at most 256 are allowed");
     }
 }

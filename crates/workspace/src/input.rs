@@ -68,9 +68,7 @@ pub enum InputError {
     )]
     Scheme(String),
     /// The host's file is not in a folder that may be read.
-    #[error(
-        "input `{0}` is not in a folder that runs may read; add its folder to `exec.host_inputs`"
-    )]
+    #[error("input `{0}` is not in a folder that runs may read")]
     NotAllowed(String),
     /// The target is not in a folder that can be written.
     #[error("input `{from}` cannot go to `{to}`; it may go below `work/` or `out/`")]
@@ -91,7 +89,7 @@ pub enum InputError {
     TooLarge(String),
     /// With those before it, it is more than a run may write.
     #[error(
-        "input `{from}` and those before it have more than {MAX_ALL_FILES} files or {mib} MiB (`exec.disk_mb`)",
+        "input `{from}` and those before it have more than {MAX_ALL_FILES} files or {mib} MiB",
         mib = limit >> 20
     )]
     TooMuch {
@@ -621,8 +619,8 @@ mod tests {
     async fn all_inputs_of_a_run_have_one_bound() {
         let none_left = DiskReserve::new(0);
         assert_eq!(brought(30, none_left).await, Ok(3));
-        insta::assert_snapshot!(brought(29, none_left).await.unwrap_err(), @"input `workspace://work/a` and those before it have more than 50000 files or 0 MiB (`exec.disk_mb`)");
-        insta::assert_snapshot!(brought(19, none_left).await.unwrap_err(), @"input `artifact://b` and those before it have more than 50000 files or 0 MiB (`exec.disk_mb`)");
+        insta::assert_snapshot!(brought(29, none_left).await.unwrap_err(), @"input `workspace://work/a` and those before it have more than 50000 files or 0 MiB");
+        insta::assert_snapshot!(brought(19, none_left).await.unwrap_err(), @"input `artifact://b` and those before it have more than 50000 files or 0 MiB");
     }
 
     #[tokio::test]

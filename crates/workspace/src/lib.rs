@@ -99,7 +99,7 @@ pub use layout::{Workspace, WorkspaceKey, Workspaces};
 pub use manner::Manner;
 pub use metier_sandbox::{Cancel, Ended, Limits, Stream, helper};
 pub use metier_secrets::Redactor;
-pub use order::{InstalledTools, NO_SKILL, RunError, RunOrder, RunSettings};
+pub use order::{InstalledTools, NO_SKILL, RunError, RunOrder, RunSettings, TimeoutError};
 pub use request::{Confinement, InputSpec, OutputSpec, RunOutput, RunRequest};
 pub use run::{OpenError, Runner};
 pub use stage::{Tree, TreeEntry, TreeKind};

@@ -145,6 +145,21 @@ impl Default for RunSettings {
     }
 }
 
+/// The error of a time limit that a run cannot have.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum TimeoutError {
+    /// It is no time.
+    #[error("{0} is not a number of seconds")]
+    NotSeconds(f64),
+    /// It is longer than runs may take.
+    #[error("at most {limit} seconds are allowed")]
+    TooLong {
+        /// Seconds that a run may take.
+        limit: u64,
+    },
+}
+
 /// Why a run did not take place.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -160,7 +175,7 @@ pub enum RunError {
     Command(&'static str),
     /// The time is not one.
     #[error("`timeout`: {0}")]
-    Timeout(String),
+    Timeout(#[source] TimeoutError),
     /// The directory is not in the workspace.
     #[error("`cwd`: {0}")]
     Directory(#[source] PathError),
@@ -168,7 +183,7 @@ pub enum RunError {
     #[error("`env`: {0}")]
     Variable(#[source] VariableError),
     /// A variable of the configuration may not be set.
-    #[error("`skills.entries`: {0}")]
+    #[error("the configuration: {0}")]
     Configured(#[source] VariableError),
     /// A pattern leaves the workspace, or is none.
     #[error("`outputs`: {0}")]

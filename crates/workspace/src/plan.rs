@@ -7,7 +7,7 @@ use crate::artifact::ArtifactName;
 use crate::collect::Patterns;
 use crate::encode::file_name;
 use crate::environment::{check_called, check_configured};
-use crate::order::{NO_SKILL, RunError, RunSettings};
+use crate::order::{NO_SKILL, RunError, RunSettings, TimeoutError};
 use crate::path::{Inside, Meaning, resolve};
 use crate::request::{OutputSpec, RunRequest};
 
@@ -65,13 +65,11 @@ fn timeout(request: &RunRequest, settings: &RunSettings) -> Result<Duration, Run
         Some(seconds) => Duration::try_from_secs_f64(seconds)
             .ok()
             .filter(|timeout| !timeout.is_zero())
-            .ok_or_else(|| RunError::Timeout(format!("{seconds} is not a number of seconds")))?,
+            .ok_or_else(|| RunError::Timeout(TimeoutError::NotSeconds(seconds)))?,
     };
     if timeout > settings.max_timeout {
-        let most = settings.max_timeout.as_secs();
-        return Err(RunError::Timeout(format!(
-            "at most {most} seconds are allowed (`exec.max_timeout`)"
-        )));
+        let limit = settings.max_timeout.as_secs();
+        return Err(RunError::Timeout(TimeoutError::TooLong { limit }));
     }
     Ok(timeout)
 }

@@ -7,6 +7,7 @@ use std::fmt;
 
 use anyhow::{Result, bail};
 
+use super::front_end;
 use super::house::{Crate, Role, place};
 use super::metadata::{self, Kind, Package};
 use crate::project::{Project, output};
@@ -35,7 +36,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Checks the workspace and prints each arrow that is not allowed.
+/// Checks the workspace and prints each arrow that is not allowed, and each place at which a library speaks.
 pub(crate) fn run(project: &Project) -> Result<()> {
     let packages =
         metadata::parse(&output(project.cargo("metadata --format-version 1 --no-deps"))?)?;
@@ -43,10 +44,19 @@ pub(crate) fn run(project: &Project) -> Result<()> {
     for violation in &violations {
         println!("{violation}");
     }
-    match violations.len() {
-        0 => Ok(()),
-        1 => bail!("1 dependency breaks the architecture"),
-        count => bail!("{count} dependencies break the architecture"),
+    let spoken = front_end::look(&project.file(""), &packages)?;
+    for line in &spoken {
+        println!("{line}");
+    }
+    match (violations.len(), spoken.len()) {
+        (0, 0) => Ok(()),
+        (1, 0) => bail!("1 dependency breaks the architecture"),
+        (count, 0) => bail!("{count} dependencies break the architecture"),
+        (0, 1) => bail!("1 place in a library is the business of front ends"),
+        (0, count) => bail!("{count} places in libraries are the business of front ends"),
+        (arrows, places) => bail!(
+            "{arrows} dependencies break the architecture, and {places} places in libraries are the business of front ends"
+        ),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The part of `cargo metadata` that the arrows are drawn from.
 //!
-//! Only dependencies by path matter: those are the project's own crates. Names
-//! are the packages' real ones, whatever a manifest renames them to.
+//! Dependencies by path are the project's own crates. Names are the packages' real
+//! ones, whatever a manifest renames them to.
 
 use std::fmt;
 
@@ -14,9 +14,11 @@ pub(super) struct Package {
     pub(super) name: String,
     /// What it depends on by path.
     pub(super) internal: Vec<Dependency>,
+    /// What it depends on from elsewhere.
+    pub(super) external: Vec<Dependency>,
 }
 
-/// A dependency on a crate of the same repository.
+/// A dependency on another crate.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Dependency {
     pub(super) name: String,
@@ -48,12 +50,10 @@ pub(super) fn parse(json: &str) -> Result<Vec<Package>> {
 }
 
 fn package(value: &Value) -> Result<Package> {
-    let internal = array(value, "dependencies")?
-        .iter()
-        .filter(|dependency| dependency["path"].is_string())
-        .map(dependency)
-        .collect::<Result<_>>()?;
-    Ok(Package { name: name(value)?, internal })
+    let (internal, external): (Vec<&Value>, Vec<&Value>) =
+        array(value, "dependencies")?.iter().partition(|dependency| dependency["path"].is_string());
+    let read = |those: Vec<&Value>| those.into_iter().map(dependency).collect::<Result<_>>();
+    Ok(Package { name: name(value)?, internal: read(internal)?, external: read(external)? })
 }
 
 fn dependency(value: &Value) -> Result<Dependency> {

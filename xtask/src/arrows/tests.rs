@@ -19,7 +19,8 @@ fn package(line: &str) -> Package {
         _ => Kind::Normal,
     };
     let used = words.get(2).map(|name| Dependency { name: (*name).to_owned(), kind });
-    Package { name: words[0].to_owned(), internal: used.into_iter().collect() }
+    let internal = used.into_iter().collect();
+    Package { name: words[0].to_owned(), internal, external: Vec::new() }
 }
 
 #[test]
@@ -142,7 +143,7 @@ fn the_table_has_no_circle_and_no_name_without_an_entry() {
 }
 
 #[test]
-fn only_dependencies_by_path_are_read() {
+fn dependencies_by_path_are_told_from_others() {
     let packages = parse(
         r#"{"packages": [{"name": "metier", "dependencies": [
             {"name": "serde", "kind": null},
@@ -167,6 +168,12 @@ fn only_dependencies_by_path_are_read() {
                 Dependency {
                     name: "metier-net",
                     kind: Build,
+                },
+            ],
+            external: [
+                Dependency {
+                    name: "serde",
+                    kind: Normal,
                 },
             ],
         },

@@ -15,6 +15,7 @@ use async_trait::async_trait;
 use futures_util::stream;
 use metier_model::{Model, ModelError, Replies, Reply, ReplyEvent, ReplyPart, Request};
 use metier_model::{StopReason, ToolChoice, Usage};
+use metier_skill::advice::SkillAdvice;
 use metier_skill::examples::examples;
 use metier_skill::library::{Entry, Snapshot};
 use metier_skill::search::{Document, Index, SkillIndex};
@@ -48,6 +49,8 @@ const ADVICE: &str = "give the agent a language model";
 pub struct Offline {
     snapshot: Arc<Snapshot>,
     advice: String,
+    /// Words advice about a skill that cannot be used.
+    words: fn(&SkillAdvice) -> String,
 }
 
 /// What it does next.
@@ -59,13 +62,19 @@ enum Act {
 impl Offline {
     /// A planner with these skills.
     pub fn new(snapshot: Arc<Snapshot>) -> Self {
-        Self { snapshot, advice: ADVICE.to_owned() }
+        Self { snapshot, advice: ADVICE.to_owned(), words: |advice| advice.to_string() }
     }
 
     /// The same, which tells people to do this for a better answer: `set a key`, say.
     #[must_use]
     pub fn with_advice(self, advice: &str) -> Self {
         Self { advice: advice.to_owned(), ..self }
+    }
+
+    /// Returns the same planner with the front end's words for what to do about a skill that cannot be used.
+    #[must_use]
+    pub fn with_words(self, words: fn(&SkillAdvice) -> String) -> Self {
+        Self { words, ..self }
     }
 
     /// What it replies to a request.
@@ -104,7 +113,7 @@ impl Offline {
                 |entry: &Entry| !entry.verdict.is_eligible() && entry.manifest.invocation.by_model;
             let wanted = self.rank(talk, unusable);
             if let Some(wanted) = wanted.first().filter(|it| it.fits) {
-                return Act::Say(report::unusable(wanted.entry));
+                return Act::Say(report::unusable(wanted.entry, self.words));
             }
             let mut names: Vec<&str> = ranked.iter().map(|it| it.entry.name.as_str()).collect();
             let others = nearest(&self.snapshot, &talk.words().join("-"), 2 * NEAREST);

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use metier_model::{Message, Request};
+use metier_skill::advice::SkillAdvice;
 use metier_skill::catalog::one_line;
 use metier_skill::library::Entry;
 use serde_json::Value;
@@ -41,12 +42,12 @@ pub(super) fn nothing_fits(nearest: &[&Entry]) -> String {
 }
 
 /// A skill fits, and cannot be used here.
-pub(super) fn unusable(entry: &Entry) -> String {
+pub(super) fn unusable(entry: &Entry, words: fn(&SkillAdvice) -> String) -> String {
     let mut text = format!("`{}` fits this task, but cannot be used:\n", entry.name.as_str());
     for block in &entry.verdict.blocks {
         let _infallible = write!(text, "\n- {}", shortened(&one_line(&block.to_string())));
-        if let Some(remedy) = entry.remedy(block) {
-            let _infallible = write!(text, ": {}", shortened(&one_line(&remedy)));
+        if let Some(advice) = entry.advice(block) {
+            let _infallible = write!(text, ": {}", shortened(&one_line(&words(&advice))));
         }
     }
     text

@@ -40,7 +40,8 @@ pub(crate) const TESTS: &[Test] = &[
 
 const PAGES: &str = "pdf/scripts/pages";
 const EVIL: &str = "#!/bin/sh\necho evil\n";
-const REFUSAL: &str = "`pdf` changed since it was trusted: scripts/pages; look at the changes, then run `metier trust` again";
+const REFUSAL: &str =
+    "`pdf` changed since it was trusted: scripts/pages; look at the changes, then trust it again";
 
 /// The skills of a bench as those of a trusted project, whose files are looked at once.
 #[derive(Debug)]
@@ -262,7 +263,7 @@ fn lying_library() -> Result<(), Failed> {
     bench.write(PAGES, EVIL);
     for (tool, given) in uses() {
         let answer = guest.call(tool, &given);
-        let said = "`pdf` changed since it was trusted; look at the changes, then run `metier trust` again";
+        let said = "`pdf` changed since it was trusted; look at the changes, then trust it again";
         assert!(answer.is_error && answer.text.contains(said), "{tool} {given}: {}", answer.text);
     }
     assert!(wait(guest.0.file("pdf", "forms.md", |_| true)).is_err());

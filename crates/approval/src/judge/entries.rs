@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::found::{Found, Machine};
+use super::miss::{ProgramDoubt, ProgramMiss};
 use super::paths::{Budget, Glob, has_wildcards, normal};
 use super::patterns::Patterns;
 use super::program::{Invocation, is_left_alone, is_taken_by_name};
+use super::repository::ForeignPrograms;
 use crate::facts::Executable;
 use crate::policy::{ArgumentRule, Entry, Policy};
 use crate::show::brief;
@@ -45,7 +47,7 @@ pub(super) enum Lack {
     /// It does not cover such a use.
     Use,
     /// It names no folder, and the repository there has programs of its own.
-    Repository,
+    Repository(ForeignPrograms),
     /// Its pattern for arguments cannot be read.
     Unreadable,
     /// The arguments are others.
@@ -78,11 +80,11 @@ impl<'a> Entries<'a> {
     ///
     /// # Errors
     ///
-    /// What the first one lacks that is about this program; none if there is no such.
+    /// Why the first one that is about this program does not cover it; none if there is no such.
     pub(super) fn covering(
         &self,
         invocation: &Invocation<'_>,
-    ) -> Result<&'a Entry, Option<String>> {
+    ) -> Result<&'a Entry, Option<ProgramMiss>> {
         let word = &invocation.words[0];
         let about = invocation.found.entries.get_or_init(|| self.about(word, invocation.found));
         let mut nearly = None;
@@ -93,7 +95,7 @@ impl<'a> Entries<'a> {
                 Some(lack) => nearly = nearly.or(Some((lack, entry))),
             }
         }
-        let told = |(lack, entry)| invocation.told(|| self.words(lack, entry, invocation));
+        let told = |(lack, entry)| invocation.told(|| self.miss(lack, entry, invocation));
         Err(nearly.map(told))
     }
 
@@ -164,8 +166,10 @@ impl<'a> Entries<'a> {
         {
             return Some(Lack::Folder);
         }
-        if entry.directory.is_none() && self.foreign_programs(invocation).is_some() {
-            return Some(Lack::Repository);
+        if entry.directory.is_none()
+            && let Some(programs) = self.foreign_programs(invocation)
+        {
+            return Some(Lack::Repository(programs));
         }
         let arguments = match &entry.arguments {
             ArgumentRule::Known => {
@@ -181,64 +185,44 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// What an entry lacks, for a person.
-    fn words(&self, lack: Lack, entry: &Entry, invocation: &Invocation<'_>) -> String {
-        let program = &invocation.found.program;
-        let word = || brief(&invocation.words[0]);
-        let real = || brief(&program.file.real.to_string_lossy());
-        let pattern = brief(&entry.pattern);
-        let arguments = || brief(entry.arguments.pattern().unwrap_or_default());
+    /// Returns the reason that an entry which is about a program does not cover it.
+    fn miss(&self, lack: Lack, of: &Entry, invocation: &Invocation<'_>) -> ProgramMiss {
+        let found = &invocation.found.program;
+        let program = brief(&invocation.words[0]);
+        let entry = brief(&of.pattern);
+        let command = || invocation.brief();
+        let arguments = || brief(of.arguments.pattern().unwrap_or_default());
+        let doubtful = |program: String, doubt: Result<(), ProgramDoubt>| match doubt {
+            Err(doubt) => ProgramMiss::Doubtful { program, doubt },
+            Ok(()) => ProgramMiss::Unknown(program),
+        };
         match lack {
-            Lack::Name => {
-                let because = is_taken_by_name(program, self.policy).err().unwrap_or_default();
-                format!("`{}` {because}", word())
-            }
-            Lack::Others => {
-                let because = is_left_alone(program, self.policy).err().unwrap_or_default();
-                format!("`{}` {because}", word())
-            }
-            Lack::Link => {
-                let path = normal(Path::new(&entry.pattern));
-                format!(
-                    "the entry `{}` is a link; the program is `{}`, which an entry must name",
-                    brief(&path.to_string_lossy()),
-                    real()
-                )
-            }
+            Lack::Name => doubtful(program, is_taken_by_name(found, self.policy)),
+            Lack::Others => doubtful(program, is_left_alone(found, self.policy)),
+            Lack::Link => ProgramMiss::EntryLink {
+                entry: brief(&normal(Path::new(&of.pattern)).to_string_lossy()),
+                real: brief(&found.file.real.to_string_lossy()),
+            },
             Lack::Folder => {
-                let folder = entry.directory.as_deref().unwrap_or(Path::new(""));
-                let folder = brief(&folder.to_string_lossy());
-                format!("the entry `{pattern}` is for `{folder}` alone")
+                let folder = of.directory.as_deref().unwrap_or(Path::new(""));
+                ProgramMiss::EntryFolder { entry, folder: brief(&folder.to_string_lossy()) }
             }
             Lack::Use => {
-                let because = invocation.uncovered(entry.directory.is_some());
-                format!(
-                    "`{}` is not covered by the entry `{pattern}`: {}",
-                    invocation.brief(),
-                    because.map(|because| because.with_remedy(&word())).unwrap_or_default(),
-                )
+                let because = invocation.uncovered(of.directory.is_some());
+                ProgramMiss::BeyondEntry { command: command(), entry, program, because }
             }
-            Lack::Repository => {
-                let because = self.foreign_programs(invocation).unwrap_or_default();
-                format!(
-                    "`{}` is not covered by the entry `{pattern}`: {because}; it needs an entry with `--dir`",
-                    invocation.brief(),
-                )
+            Lack::Repository(because) => {
+                ProgramMiss::EntryRepository { command: command(), entry, because }
             }
-            Lack::Unreadable => format!(
-                "the entry `{pattern}` matches nothing: `{}` is not a valid pattern for arguments",
-                arguments()
-            ),
-            Lack::Arguments => format!(
-                "`{}` is not covered by the entry `{pattern}`: its arguments must be like `{}`",
-                invocation.brief(),
-                arguments()
-            ),
+            Lack::Unreadable => ProgramMiss::EntryPattern { entry, arguments: arguments() },
+            Lack::Arguments => {
+                ProgramMiss::EntryArguments { command: command(), entry, arguments: arguments() }
+            }
         }
     }
 
     /// Why the repository around a program could make it start others.
-    pub(super) fn foreign_programs(&self, invocation: &Invocation<'_>) -> Option<String> {
+    pub(super) fn foreign_programs(&self, invocation: &Invocation<'_>) -> Option<ForeignPrograms> {
         let is_git = tables::is_git(&invocation.words[0], &invocation.found.program);
         if is_git { self.machine.foreign_programs(invocation.directory) } else { None }
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::entries::Lack;
-use super::repository;
+use super::repository::{self, ForeignPrograms};
 use crate::facts::{Executable, Facts, FileFact};
 use crate::policy::Policy;
 use crate::tables::{self, Kind};
@@ -32,7 +32,7 @@ pub(super) struct Machine<'a> {
     programs: Answers<(PathBuf, String), Rc<Found>>,
     folders: Answers<PathBuf, FileFact>,
     digests: Answers<PathBuf, String>,
-    repositories: Answers<PathBuf, String>,
+    repositories: Answers<PathBuf, ForeignPrograms>,
 }
 
 impl<'a> Machine<'a> {
@@ -75,9 +75,9 @@ impl<'a> Machine<'a> {
         self.digests.borrow_mut().entry(file.real.clone()).or_insert_with(find).clone()
     }
 
-    /// Why git in a folder could start programs of the repository, as a sentence; none if it could not.
-    pub(super) fn foreign_programs(&self, directory: &Path) -> Option<String> {
+    /// Returns why git in a folder could start programs of the repository; none if it could not.
+    pub(super) fn foreign_programs(&self, directory: &Path) -> Option<ForeignPrograms> {
         let find = || repository::foreign_programs(self.facts.repository_settings(directory));
-        self.repositories.borrow_mut().entry(directory.to_owned()).or_insert_with(find).clone()
+        *self.repositories.borrow_mut().entry(directory.to_owned()).or_insert_with(find)
     }
 }

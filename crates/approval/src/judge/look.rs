@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::destination::{self, WrittenPaths};
 use super::entries::Entries;
 use super::found::{Found, Machine};
+use super::miss::ProgramMiss;
 use super::offer;
 use super::paths::normal;
 use super::program::{self, Invocation};
@@ -146,7 +147,7 @@ impl Look<'_> {
             if tables::is_privileged(word) {
                 self.problems.refuse(|| program::privileged(word));
             } else if has_folder {
-                self.problems.miss(|| program::not_installed(word));
+                self.problems.miss(|| program::not_installed(word).to_string());
             }
             self.is_complete = false;
             return;
@@ -167,7 +168,7 @@ impl Look<'_> {
                 judged.basis = Some(basis);
             }
             Ok(_) => {}
-            Err(miss) => self.problems.miss(|| miss),
+            Err(miss) => self.problems.miss(|| miss.to_string()),
         }
         if judged.basis.is_none() {
             let around = (self.machine, self.policy);
@@ -188,7 +189,7 @@ impl Look<'_> {
         simple: &Simple,
         found: &Rc<Found>,
         judged: &mut Judged,
-    ) -> Result<Basis, String> {
+    ) -> Result<Basis, ProgramMiss> {
         let around = (self.machine, self.policy);
         let directory = &judged.directory.real;
         surroundings::variables(&simple.variables, self.policy, &mut self.problems);
@@ -212,7 +213,7 @@ impl Look<'_> {
         }
         if let Some(script) = moving.first() {
             let script = brief(&script.real.to_string_lossy());
-            return Err(format!("`{script}` is another file for each process"));
+            return Err(ProgramMiss::MovingScript(script));
         }
         if let Writes::To(destinations) = tables::writes(words, &found.program) {
             let written = destination::check(&destinations, directory, around, &mut self.problems);

@@ -9,6 +9,7 @@ mod destination;
 mod entries;
 mod found;
 mod look;
+mod miss;
 mod offer;
 mod paths;
 mod patterns;

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use super::entries::Entries;
 use super::found::{Found, Machine};
+use super::miss::{ProgramDoubt, ProgramMiss};
 use super::paths::is_within;
 use crate::facts::{Executable, FileFact};
 use crate::parse::{MAX_VARIABLES, quote};
@@ -43,7 +44,7 @@ pub(super) struct Unwrapped {
     /// Variables that wrappers set.
     pub(super) variables: Vec<(String, String)>,
     /// Why not all could be taken off.
-    pub(super) miss: Option<String>,
+    pub(super) miss: Option<ProgramMiss>,
     /// Why nothing of it may run.
     pub(super) refusal: Option<String>,
 }
@@ -54,9 +55,9 @@ impl<'a> Invocation<'a> {
         Self { words, found, directory, is_told: true, arguments: OnceCell::new(), uncovered }
     }
 
-    /// Words about it, if anybody is told.
-    pub(super) fn told(&self, words: impl FnOnce() -> String) -> String {
-        if self.is_told { words() } else { String::new() }
+    /// Returns the reason that it is not allowed, if anybody is told.
+    pub(super) fn told(&self, reason: impl FnOnce() -> ProgramMiss) -> ProgramMiss {
+        if self.is_told { reason() } else { ProgramMiss::Untold }
     }
 
     /// Its arguments, written as for a shell.
@@ -113,24 +114,24 @@ pub(super) fn unwrap(
             Ok(None) => return unwrapped,
             Ok(Some(inner)) => inner,
             Err(word) => {
-                let (name, word) = (brief(&rest[0]), brief(word));
-                unwrapped.miss = Some(format!("what `{name}` does with `{word}` is not known"));
+                let (program, word) = (brief(&rest[0]), brief(word));
+                unwrapped.miss = Some(ProgramMiss::WrapperArgument { program, word });
                 return unwrapped;
             }
         };
-        if let Err(because) = is_taken_by_name(&current.program, policy) {
-            unwrapped.miss = Some(format!("`{}` {because}", brief(&rest[0])));
+        if let Err(doubt) = is_taken_by_name(&current.program, policy) {
+            unwrapped.miss = Some(ProgramMiss::Doubtful { program: brief(&rest[0]), doubt });
             return unwrapped;
         }
         if unwrapped.inner.len() == MAX_DEPTH {
-            unwrapped.miss = Some(format!("more than {MAX_DEPTH} programs start each other"));
+            unwrapped.miss = Some(ProgramMiss::TooDeep { limit: MAX_DEPTH });
             return unwrapped;
         }
         let Inner { at: inner_at, variables } = inner;
         unwrapped.variables.extend(variables);
         if unwrapped.variables.len() > MAX_VARIABLES {
-            unwrapped.miss =
-                Some(format!("`{}` sets more than {MAX_VARIABLES} variables", brief(&rest[0])));
+            let (program, limit) = (brief(&rest[0]), MAX_VARIABLES);
+            unwrapped.miss = Some(ProgramMiss::TooManyVariables { program, limit });
             return unwrapped;
         }
         at += inner_at;
@@ -145,10 +146,10 @@ pub(super) fn unwrap(
         unwrapped.inner.push((at, Rc::clone(&found)));
         let program = &found.program;
         if program.called_by() != program.file.real
-            && let Err(because) = is_taken_by_name(program, policy)
+            && let Err(doubt) = is_taken_by_name(program, policy)
         {
             // It is started by a link, which nobody else may have made.
-            unwrapped.miss = Some(format!("`{}` {because}", brief(&words[at])));
+            unwrapped.miss = Some(ProgramMiss::Doubtful { program: brief(&words[at]), doubt });
             return unwrapped;
         }
         current = found;
@@ -170,13 +171,9 @@ pub(super) fn privileged(word: &str) -> String {
     format!("`{}` changes who or where a program is; it never runs here", brief(word))
 }
 
-pub(super) fn not_installed(word: &str) -> String {
+pub(super) fn not_installed(word: &str) -> ProgramMiss {
     let word = brief(word);
-    if word.contains('/') {
-        format!("there is no program `{word}`")
-    } else {
-        format!("`{word}` is not installed")
-    }
+    if word.contains('/') { ProgramMiss::NoFile(word) } else { ProgramMiss::NotInstalled(word) }
 }
 
 /// Who allows a program.
@@ -188,7 +185,7 @@ pub(super) fn basis(
     invocation: &Invocation<'_>,
     entries: &Entries<'_>,
     policy: &Policy,
-) -> Result<Basis, String> {
+) -> Result<Basis, ProgramMiss> {
     let nearly = match entries.covering(invocation) {
         Ok(entry) => return Ok(Basis::Entry(entry.id.clone())),
         Err(nearly) => nearly,
@@ -201,7 +198,7 @@ pub(super) fn basis(
     match of_skill(invocation, policy) {
         Some(Ok(skill)) => match entries.foreign_programs(invocation) {
             None => return Ok(Basis::Skill(skill)),
-            Some(reason) => fault = fault.or(Some(reason)),
+            Some(programs) => fault = fault.or(Some(programs.into())),
         },
         Some(Err(reason)) => fault = fault.or(Some(reason)),
         None => {}
@@ -210,98 +207,87 @@ pub(super) fn basis(
 }
 
 /// Whether a program is one of the filters that may be used, with arguments of a filter.
-fn as_filter(invocation: &Invocation<'_>, policy: &Policy) -> Option<Result<(), String>> {
+fn as_filter(invocation: &Invocation<'_>, policy: &Policy) -> Option<Result<(), ProgramMiss>> {
     let (name, arguments) = invocation.words.split_first()?;
     if !policy.safe_programs.contains(name) {
         return None;
     }
     let answer = tables::filter(name, arguments)?;
     let found = invocation.found;
-    let name = brief(name);
-    if let Err(because) = is_taken_by_name(&found.program, policy) {
-        return Some(Err(format!("`{name}` {because}")));
+    let program = brief(name);
+    if let Err(doubt) = is_taken_by_name(&found.program, policy) {
+        return Some(Err(ProgramMiss::Doubtful { program, doubt }));
     }
     if let Some(words) = found.kind.words() {
-        return Some(Err(format!("`{name}` {words}")));
+        return Some(Err(ProgramMiss::NoFilter { program, words }));
     }
     Some(answer.map_err(|fault| match fault {
-        Fault::Option(word) => {
-            let word = brief(word);
-            format!("as a filter `{name}` may not have the option `{word}`; it needs an entry")
-        }
-        Fault::Operand(word) => {
-            let word = brief(word);
-            format!("as a filter `{name}` reads only what is piped into it, not `{word}`; it needs an entry")
-        }
-        Fault::Missing => format!("`{name}` lacks an argument"),
+        Fault::Option(word) => ProgramMiss::FilterOption { program, word: brief(word) },
+        Fault::Operand(word) => ProgramMiss::FilterOperand { program, word: brief(word) },
+        Fault::Missing => ProgramMiss::FilterArgument(program),
     }))
 }
 
 /// Whether a program is one that a skill brings or needs.
-fn of_skill(invocation: &Invocation<'_>, policy: &Policy) -> Option<Result<String, String>> {
+fn of_skill(invocation: &Invocation<'_>, policy: &Policy) -> Option<Result<String, ProgramMiss>> {
     let word = &invocation.words[0];
     let of_name = || policy.skill_programs.iter().filter(|program| program.name == *word);
     let first = of_name().next()?;
     let program = &invocation.found.program;
     let name = brief(word);
     let Some(found) = of_name().find(|known| known.real == program.file.real) else {
-        return Some(Err(format!(
-            "`{name}` is `{}`, not the program that the skill `{}` means",
-            brief(&program.file.real.to_string_lossy()),
-            brief(&first.skill)
-        )));
+        return Some(Err(ProgramMiss::OtherProgram {
+            program: name,
+            real: brief(&program.file.real.to_string_lossy()),
+            skill: brief(&first.skill),
+        }));
     };
     // Tables are about programs that are what they are called. A skill may bring another of the same name.
-    if let Err(because) = is_taken_by_name(program, policy) {
-        return Some(Err(format!("`{name}` {because}")));
+    if let Err(doubt) = is_taken_by_name(program, policy) {
+        return Some(Err(ProgramMiss::Doubtful { program: name, doubt }));
     }
     Some(match tables::uncovered(invocation.words, (program, invocation.found.kind), false) {
         None => Ok(found.skill.clone()),
-        Some(because) => Err(format!(
-            "`{}` is not covered by the skill `{}`: {}",
-            invocation.brief(),
-            brief(&found.skill),
-            because.with_remedy(&name)
-        )),
+        Some(because) => Err(ProgramMiss::BeyondSkill {
+            command: invocation.brief(),
+            skill: brief(&found.skill),
+            program: name,
+            because,
+        }),
     })
 }
 
-fn unknown(invocation: &Invocation<'_>) -> String {
-    let name = brief(&invocation.words[0]);
+fn unknown(invocation: &Invocation<'_>) -> ProgramMiss {
+    let program = brief(&invocation.words[0]);
     match invocation.found.kind.words() {
-        Some(words) => format!("`{name}` {words}; it needs an entry with `--args`"),
-        None => format!("nobody allowed `{name}`"),
+        Some(words) => ProgramMiss::Unlisted { program, words },
+        None => ProgramMiss::Unknown(program),
     }
 }
-
-const REPLACEABLE: &str =
-    "could be replaced by others, because they may write to it or to a folder above it";
 
 /// Whether a program is what its bare name says.
 ///
 /// # Errors
 ///
 /// Why not, as the rest of a sentence.
-pub(super) fn is_taken_by_name(program: &Executable, policy: &Policy) -> Result<(), String> {
+pub(super) fn is_taken_by_name(program: &Executable, policy: &Policy) -> Result<(), ProgramDoubt> {
     let is_trusted = program
         .path
         .parent()
         .is_some_and(|parent| policy.trusted_folders.iter().any(|folder| folder == parent));
     if !is_trusted {
-        let place = brief(&program.path.to_string_lossy());
-        return Err(format!("is `{place}`, which is in none of the trusted folders"));
+        return Err(ProgramDoubt::Elsewhere(brief(&program.path.to_string_lossy())));
     }
     is_left_alone(program, policy)
 }
 
 /// Whether nobody else, and no command, could have put a program where it is.
-pub(super) fn is_left_alone(program: &Executable, policy: &Policy) -> Result<(), String> {
+pub(super) fn is_left_alone(program: &Executable, policy: &Policy) -> Result<(), ProgramDoubt> {
     if is_within(&program.file.real, &policy.writable) {
-        let real = brief(&program.file.real.to_string_lossy());
-        return Err(format!("is `{real}`, which commands could have written"));
+        return Err(ProgramDoubt::Writable(brief(&program.file.real.to_string_lossy())));
     }
     if program.is_replaceable {
-        return Err(REPLACEABLE.to_owned());
+        return Err(ProgramDoubt::Replaceable);
     }
     Ok(())
 }

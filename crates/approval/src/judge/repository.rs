@@ -4,6 +4,8 @@
 //! repository's choosing cannot be turned off: filters, drivers of differences and merges, tools, aliases. A
 //! repository that has such settings is trusted by a person who names its folder in an entry, or who is asked.
 
+use thiserror::Error;
+
 /// Sections whose settings name programs, or files with further settings.
 const SECTIONS: &[&str] = &[
     "alias",
@@ -27,13 +29,21 @@ const SECTIONS: &[&str] = &[
     "web",
 ];
 
-/// Returns why git could start programs that nobody allowed, as a sentence; none if it could not.
-pub(super) fn foreign_programs(settings: Option<Vec<String>>) -> Option<String> {
-    let Some(settings) = settings else {
-        return Some("the repository's own settings cannot be read".to_owned());
-    };
-    let section = settings.iter().find_map(|text| program_section(text))?;
-    Some(format!("the repository's own settings have `[{section}]`, by which git starts programs"))
+/// The reason that git could start programs of the repository's choosing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub(super) enum ForeignPrograms {
+    /// It is not known whether the settings name programs.
+    #[error("the repository's own settings cannot be read")]
+    Unreadable,
+    /// The settings have this section, which names programs.
+    #[error("the repository's own settings have `[{0}]`, by which git starts programs")]
+    Section(&'static str),
+}
+
+/// Returns why git could start programs that are not allowed; none if it could not.
+pub(super) fn foreign_programs(settings: Option<Vec<String>>) -> Option<ForeignPrograms> {
+    let Some(settings) = settings else { return Some(ForeignPrograms::Unreadable) };
+    settings.iter().find_map(|text| program_section(text)).map(ForeignPrograms::Section)
 }
 
 /// The first section of a configuration that names programs. Git allows nothing between `[` and a section's name, and

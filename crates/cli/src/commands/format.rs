@@ -127,7 +127,7 @@ fn errors_of(folder: &Path) -> Vec<String> {
 fn properties_of(folder: &Path) -> Result<Properties, String> {
     let file =
         skill_file(folder).ok_or_else(|| format!("SKILL.md not found in {}", folder.display()))?;
-    reference::properties(&read(&file)?)
+    reference::properties(&read(&file)?).map_err(|error| error.to_string())
 }
 
 fn read(file: &Path) -> Result<String, String> {

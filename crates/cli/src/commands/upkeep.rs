@@ -54,7 +54,7 @@ pub(super) fn gc(context: &Context, json: bool) -> Result<u8, Failure> {
             (Some(0), true)
         }
         Err(error) => {
-            let text = format!("containers were not looked at: {}", Failure::brief(&error));
+            let text = format!("containers were not looked at: {}", Failure::of_container(&error));
             // One of another machine has none of our containers.
             let is_good = matches!(error, ContainerError::Address { .. });
             if is_good {
@@ -171,7 +171,7 @@ fn page(report: &Report) -> String {
     for offer in &report.offers {
         let found = match &offer.found {
             Ok(found) => styled(style::GOOD, plain(found)),
-            Err(why) => styled(style::WARN, format!("no: {}", plain(why))),
+            Err(why) => styled(style::WARN, format!("no: {}", plain(&why.to_string()))),
         };
         text.push_str(&format!("{:<16}{found}\n", offer.name));
     }
@@ -237,7 +237,7 @@ fn machine_readable(report: &Report) -> serde_json::Value {
     let offers = report.offers.iter().map(|offer| match &offer.found {
         Ok(found) => json!({ "name": offer.name, "available": true, "detail": found }),
         Err(why) => json!({
-            "name": offer.name, "available": false, "detail": why, "remedy": remedy(offer.name)
+            "name": offer.name, "available": false, "detail": why.to_string(), "remedy": remedy(offer.name)
         }),
     });
     let trials = report.trials.iter().map(|trial| match &trial.verdict {
@@ -255,7 +255,7 @@ fn machine_readable(report: &Report) -> serde_json::Value {
 
 #[cfg(test)]
 mod tests {
-    use metier_sandbox::doctor::{Offer, Trial};
+    use metier_sandbox::doctor::{Offer, OfferError, Trial};
 
     use super::*;
 
@@ -263,7 +263,11 @@ mod tests {
         let names = ["kernel", "namespaces", "landlock", "control groups"];
         let offers = names.map(|name| Offer {
             name,
-            found: if missing.contains(&name) { Err("no".into()) } else { Ok("yes".into()) },
+            found: if missing.contains(&name) {
+                Err(OfferError::NoGroup)
+            } else {
+                Ok("yes".into())
+            },
         });
         let report =
             Report { offers: offers.into(), level, not_promised: Vec::new(), trials: Vec::new() };
@@ -272,14 +276,14 @@ mod tests {
 
     #[test]
     fn the_doctor_says_that_a_bound_on_memory_is_measured_without_a_control_group() {
-        let line = |found: Result<String, String>| {
+        let line = |found: Result<String, OfferError>| {
             let offers = vec![Offer { name: CONTROL_GROUPS, found }];
             let promises = ["memory is bounded", "shared memory is bounded", "cannot connect"];
             let trials = promises.map(|promise| Trial { promise, verdict: Verdict::Kept });
             let level = Some(Level::Full);
             page(&Report { offers, level, not_promised: Vec::new(), trials: trials.into() })
         };
-        let measured = line(Err("no".into()));
+        let measured = line(Err(OfferError::NoGroup));
         assert!(measured.contains("memory is bounded (measured: "), "{measured}");
         let shared = "for a moment, and pages that were dropped are not seen)\n";
         assert!(measured.contains(shared), "{measured}");

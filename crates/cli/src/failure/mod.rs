@@ -4,6 +4,7 @@
 //! errors of libraries is in `remedies`. Its parts are private, so that no message comes about in any other
 //! way: the tests render every one of them into one file, where the wording is read as a whole.
 
+pub(crate) mod advice;
 mod place;
 mod remedies;
 mod runs;
@@ -79,7 +80,7 @@ impl Failure {
             Some(block) => Self::new(format!("the skill `{name}` cannot be used: {block}")),
             None => Self::new(format!("the skill `{name}` cannot be used")),
         };
-        match (&blocks[..], blocks.first().and_then(|block| entry.remedy(block))) {
+        match (&blocks[..], blocks.first().and_then(|block| advice::remedy(entry, block))) {
             ([_], Some(remedy)) => failure.hint(remedy),
             _ => failure.hint(format!("`metier skills explain {name}` says why, and what to do")),
         }

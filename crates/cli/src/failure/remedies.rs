@@ -25,7 +25,7 @@ use metier_skill::remote::StoreError;
 use metier_skill::search::edit_distance;
 use metier_workspace::artifact::ArtifactError;
 
-use super::Failure;
+use super::{Failure, advice};
 use crate::models::OFFLINE;
 use crate::output::size;
 
@@ -204,7 +204,7 @@ impl From<EntryTreeError> for Failure {
     fn from(error: EntryTreeError) -> Self {
         match error {
             EntryTreeError::Unreadable(error) => error.into(),
-            error => Self::of(&error).hint(ChangedSkill::REMEDY),
+            error => Self::of(&error).hint(advice::words(&ChangedSkill::REMEDY)),
         }
     }
 }

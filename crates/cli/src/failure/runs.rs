@@ -7,10 +7,11 @@ use std::path::Path;
 
 use metier_sandbox::SpawnError;
 use metier_skill::library::EntryKey;
-use metier_workspace::RunError;
 use metier_workspace::artifact::ArtifactError;
 use metier_workspace::executor::{ContainerError, ExecuteError};
+use metier_workspace::grant::BeyondError;
 use metier_workspace::input::InputError;
+use metier_workspace::{RunError, TimeoutError};
 
 use super::Failure;
 use crate::grants::remedy;
@@ -32,7 +33,8 @@ impl FailedRun<'_> {
         use RunError as E;
         let message = match error {
             E::Beyond(beyond) => {
-                return Failure::new(format!("`{}` is not run: {beyond}", self.skill))
+                let why = beyond_words(beyond);
+                return Failure::new(format!("`{}` is not run: {why}", self.skill))
                     .hint(remedy(self.entry_key, beyond));
             }
             E::Input(InputError::Artifact {
@@ -45,8 +47,13 @@ impl FailedRun<'_> {
             })) if source.kind() == ErrorKind::PermissionDenied => {
                 format!("no container engine answers at `{address}`: {source}")
             }
+            E::Timeout(TimeoutError::TooLong { limit }) => {
+                format!("`timeout`: at most {limit} seconds are allowed (`exec.max_timeout`)")
+            }
+            E::Configured(error) => format!("`skills.entries`: {error}"),
+            E::Execute(error) => execute_words(error),
             // These say themselves what they are about.
-            E::Input(error) => error.to_string(),
+            E::Input(error) => input_words(error),
             E::Owner(error) => error.to_string(),
             error => error.to_string(),
         };
@@ -101,6 +108,85 @@ impl FailedRun<'_> {
             }
             _ => None,
         }
+    }
+}
+
+impl Failure {
+    /// A skill that asks for more than it may have.
+    pub(crate) fn of_beyond(error: &BeyondError) -> Self {
+        Self::new(beyond_words(error))
+    }
+
+    /// An engine, image or container that cannot be used.
+    pub(crate) fn of_container(error: &ContainerError) -> Self {
+        let mut failure = Self::brief(error);
+        failure.messages[0] = container_words(error);
+        failure
+    }
+}
+
+/// Returns the message for a skill that asks for too much, with the setting that says how much it may have.
+fn beyond_words(error: &BeyondError) -> String {
+    match error {
+        BeyondError::Timeout { asked, allowed } => {
+            format!("it asks for {asked} seconds, and `exec.max_timeout` is {allowed}")
+        }
+        BeyondError::Memory { asked, allowed } => {
+            format!("it asks for {asked} MiB of memory, and `exec.memory_mb` is {allowed}")
+        }
+        BeyondError::Processes { asked, allowed } => {
+            format!("it asks for {asked} processes, and `exec.processes` is {allowed}")
+        }
+        error => error.to_string(),
+    }
+}
+
+/// Returns the message for an input, with the setting that decides.
+fn input_words(error: &InputError) -> String {
+    match error {
+        InputError::NotAllowed(_) => format!("{error}; add its folder to `exec.host_inputs`"),
+        InputError::TooMuch { .. } => format!("{error} (`exec.disk_mb`)"),
+        error => error.to_string(),
+    }
+}
+
+/// Returns the message for a command that could not be run, with the settings and options that help.
+fn execute_words(error: &ExecuteError) -> String {
+    match error {
+        ExecuteError::Required { missing } => {
+            format!(r#"{missing}; `exec.require = "full"` forbids level `landlock`"#)
+        }
+        ExecuteError::NoSandbox { missing } => {
+            format!("{missing}; use another executor (`--executor container`)")
+        }
+        ExecuteError::NoProxy => {
+            "a list of addresses in `exec.network` or `skills.entries` needs the sandbox at level `full`; set `none` or `host`"
+                .to_owned()
+        }
+        ExecuteError::Barred { folder } => format!(
+            "programs of root run as nobody, who cannot pass `{}`; set `workspace.folder` to a folder below others that everybody may pass",
+            folder.display()
+        ),
+        ExecuteError::Container(error) => container_words(error),
+        error => error.to_string(),
+    }
+}
+
+/// Returns the message for an engine, image or container, with the settings that name another one.
+fn container_words(error: &ContainerError) -> String {
+    match error {
+        ContainerError::NoEngine { .. }
+        | ContainerError::Unreachable { .. }
+        | ContainerError::Stranger { .. } => {
+            format!("{error} (`exec.container.socket`, `DOCKER_HOST`)")
+        }
+        ContainerError::NoImage { image, address } => format!(
+            "the engine at `{address}` has no image `{image}`; fetch it (`docker pull {image}`, `podman pull {image}`), name another (`exec.container.image`), or let metier fetch it (`exec.container.pull = true`)"
+        ),
+        ContainerError::ImageName { .. }
+        | ContainerError::Pull { .. }
+        | ContainerError::NoShell { .. } => format!("{error} (`exec.container.image`)"),
+        error => error.to_string(),
     }
 }
 

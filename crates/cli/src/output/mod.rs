@@ -32,6 +32,7 @@ pub(crate) use ticker::Ticker;
 use crate::args::{self, Color};
 use crate::environment::Environment;
 use crate::failure::Failure;
+use crate::failure::advice::ProblemText;
 use crate::masking::{masked, masked_fields, masked_json};
 
 /// The width of text that goes to no terminal.
@@ -291,10 +292,11 @@ impl Output {
             let severity = styled(style, problem.severity);
             let place = plain(&place_of(problem));
             let code = styled(style::DIM, format!("[{}]", problem.code));
-            self.say(&format!("{severity}: {place}: {} {code}", plain(&problem.message)));
-            let is_last = problems.peek().is_none_or(|next| next.help != problem.help);
-            if let Some(help) = problem.help.as_ref().filter(|_| is_last) {
-                self.say(&self.hung((style::HEADING, "  hint: "), help, "  hint: ".len()));
+            let ProblemText { message, help } = ProblemText::of(problem);
+            self.say(&format!("{severity}: {place}: {} {code}", plain(&message)));
+            let is_last = problems.peek().is_none_or(|next| ProblemText::of(next).help != help);
+            if let Some(help) = help.filter(|_| is_last) {
+                self.say(&self.hung((style::HEADING, "  hint: "), &help, "  hint: ".len()));
             }
         }
     }

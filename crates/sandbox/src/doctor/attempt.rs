@@ -1,6 +1,7 @@
 //! One run of a script in the sandbox, as a trial needs it.
 
 use std::fs::File;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 
+use super::error::{AttemptFault, TrialError};
 use super::trial::Place;
 use crate::cancel::Cancel;
 use crate::limits::Limits;
@@ -48,36 +50,12 @@ impl<'a> Attempt<'a> {
         Self { place, level, granted: None, network: Network::None, limits }
     }
 
-    /// Runs a script; else says why it could not be started.
-    pub(super) fn sh(&self, script: &str) -> Result<Tried, String> {
-        self.try_sh(script).map_err(|error| error.to_string())
-    }
-
-    /// Starts a script, kills its helper once it has written something, and says whether a process of it is left that
-    /// could write more.
-    pub(super) fn lose_helper(&self, script: &str) -> Result<bool, String> {
-        let nothing = || File::open("/dev/null").map(OwnedFd::from);
-        let (ours, theirs) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| error.to_string())?;
-        let stdio = Stdio {
-            input: nothing().map_err(|error| error.to_string())?,
-            output: theirs,
-            error: nothing().map_err(|error| error.to_string())?,
-            terminal: false,
-        };
-        let child = spawn(&self.job(script), &stdio).map_err(|error| error.to_string())?;
-        drop(stdio);
-        let started = Instant::now();
-        if !is_readable(&ours, WALL) || rustix::io::read(&ours, &mut [0; 64]).unwrap_or(0) == 0 {
-            return Err("nothing was written".to_owned());
-        }
-        child.lose_warden();
-        let is_closed = is_readable(&ours, LOST) && started.elapsed() < WALL;
-        // Whatever is left is ended with it.
-        drop(child);
-        Ok(!is_closed)
-    }
-
-    fn try_sh(&self, script: &str) -> Result<Tried, SpawnError> {
+    /// Runs a script.
+    ///
+    /// # Errors
+    ///
+    /// When it could not be started.
+    pub(super) fn sh(&self, script: &str) -> Result<Tried, SpawnError> {
         let mut text = Text::default();
         let cancel = Cancel::new().map_err(SpawnError::Helper)?;
         let outcome = run(&self.job(script), b"", &mut text, &cancel)?;
@@ -86,6 +64,25 @@ impl<'a> Attempt<'a> {
             output: String::from_utf8_lossy(&text.output).into_owned(),
             error: String::from_utf8_lossy(&text.error).into_owned(),
         })
+    }
+
+    /// Starts a script, kills its helper once it has written something, and says whether a process of it is left that
+    /// could write more.
+    pub(super) fn lose_helper(&self, script: &str) -> Result<bool, TrialError> {
+        let nothing = || File::open("/dev/null").map(OwnedFd::from);
+        let (ours, theirs) = pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from)?;
+        let stdio = Stdio { input: nothing()?, output: theirs, error: nothing()?, terminal: false };
+        let child = spawn(&self.job(script), &stdio)?;
+        drop(stdio);
+        let started = Instant::now();
+        if !is_readable(&ours, WALL) || rustix::io::read(&ours, &mut [0; 64]).unwrap_or(0) == 0 {
+            return Err(TrialError::Silent);
+        }
+        child.lose_warden();
+        let is_closed = is_readable(&ours, LOST) && started.elapsed() < WALL;
+        // Whatever is left is ended with it.
+        drop(child);
+        Ok(!is_closed)
     }
 
     fn job(&self, script: &str) -> Job {
@@ -123,18 +120,16 @@ impl Tried {
         self.output.lines().filter_map(|line| line.parse().ok()).max().unwrap_or_default()
     }
 
-    /// What it complained about, or how it ended.
-    pub(super) fn complaint(&self) -> String {
+    /// Returns what it complained about, or how it ended.
+    pub(super) fn fault(&self) -> AttemptFault {
         let line = self.error.lines().find(|line| !line.trim().is_empty());
         let ended = &self.outcome.ended;
-        line.map_or_else(
-            || match (ended.code, self.outcome.timed_out) {
-                (_, true) => "it took too long".to_owned(),
-                (Some(code), _) => format!("it ended with {code}"),
-                (None, _) => format!("signal {} ended it", ended.signal.unwrap_or_default()),
-            },
-            str::to_owned,
-        )
+        match (line, ended.code, self.outcome.timed_out) {
+            (Some(line), ..) => AttemptFault::Complaint(line.to_owned()),
+            (None, _, true) => AttemptFault::TimedOut,
+            (None, Some(code), _) => AttemptFault::Ended(code),
+            (None, None, _) => AttemptFault::Signal(ended.signal.unwrap_or_default()),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::error::TrialError;
 use super::trial::{Attack, Left, Verdict, broken_if};
 
 /// How long is waited for another program to start.
@@ -13,7 +14,7 @@ const LOWEST: i32 = 19;
 
 impl Attack<'_> {
     /// Another program of the same user, in a sandbox of its own.
-    pub(super) fn slows_others(&self) -> Result<Verdict, String> {
+    pub(super) fn slows_others(&self) -> Result<Verdict, TrialError> {
         let name = ".bystander";
         let file = Left(self.place.folder.join(name));
         let script = format!(
@@ -30,18 +31,18 @@ impl Attack<'_> {
             }
             let verdict = match number {
                 Some(number) => self.slows(number),
-                None => Err("another program could not be started".to_owned()),
+                None => Err(TrialError::NoBystander),
             };
             // It ends by itself when its file is gone.
             drop(file);
-            let ended = bystander.join().map_err(|_panic| "another program failed".to_owned())?;
-            ended.and(verdict)
+            let ended = bystander.join().map_err(|_panic| TrialError::LostBystander)?;
+            ended.map_err(TrialError::from).and(verdict)
         })
     }
 
-    fn slows(&self, number: u32) -> Result<Verdict, String> {
+    fn slows(&self, number: u32) -> Result<Verdict, TrialError> {
         let before = priority(number).filter(|it| *it < LOWEST);
-        before.ok_or("another program has the lowest priority already")?;
+        before.ok_or(TrialError::LowestPriority)?;
         let renice = format!("renice -n {LOWEST} -p");
         self.after(&format!("{renice} $$ > /dev/null"), &format!("{renice} {number}"))?;
         let after = priority(number);
@@ -49,7 +50,7 @@ impl Attack<'_> {
     }
 
     /// A process that went away from the program, whose helper is then killed.
-    pub(super) fn outlives_its_helper(&self) -> Result<Verdict, String> {
+    pub(super) fn outlives_its_helper(&self) -> Result<Verdict, TrialError> {
         let script = "sleep 0 && setsid true || exit 1; (setsid sleep 20 &); echo ready; sleep 20";
         let outlived = self.attempt().lose_helper(script)?;
         Ok(broken_if(outlived, || "a process of it went on".to_owned()))

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::attempt::Attempt;
+use super::error::{OfferError, TrialError};
 use super::trial::{Bounds, Place, Trial, try_promises};
 use crate::cgroup::Group;
 use crate::limits::{Limits, UNGROUPED};
@@ -11,16 +12,16 @@ use crate::policy::Level;
 use crate::spawn::unprivileged_owner;
 
 /// What the system offers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Offer {
     /// What it is.
     pub name: &'static str,
     /// What there is of it, or why there is none.
-    pub found: Result<String, String>,
+    pub found: Result<String, OfferError>,
 }
 
 /// What an examination found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Report {
     /// What the system offers.
     pub offers: Vec<Offer>,
@@ -47,19 +48,15 @@ pub fn examine(place: &Place) -> Report {
         None => "an ordinary user; programs run as the same".to_owned(),
     };
     let group = match group {
-        Some(_) if not_promised.contains(&UNGROUPED) => {
-            Err("cannot be joined; memory is measured, processes are limited per user".to_owned())
-        }
+        Some(_) if not_promised.contains(&UNGROUPED) => Err(OfferError::GroupNotJoined),
         Some(group) => Ok(group.version().to_owned()),
-        None => {
-            Err("cannot be made; memory is measured, processes are limited per user".to_owned())
-        }
+        None => Err(OfferError::NoGroup),
     };
     let offers = vec![
         Offer { name: "kernel", found: Ok(kernel()) },
         Offer { name: "user", found: Ok(user) },
-        Offer { name: "namespaces", found: full.map(|_| "yes".to_owned()) },
-        Offer { name: "landlock", found: landlock.map(|_| "with scopes".to_owned()) },
+        Offer { name: "namespaces", found: told(full, "yes") },
+        Offer { name: "landlock", found: told(landlock, "with scopes") },
         Offer { name: "control groups", found: group },
     ];
     let trials = level.map(|level| try_promises(place, level, Bounds::PROMISED));
@@ -67,10 +64,15 @@ pub fn examine(place: &Place) -> Report {
 }
 
 /// Whether a program starts at a level, and what is not promised then.
-fn start(place: &Place, level: Level) -> Result<Vec<&'static str>, String> {
+fn start(place: &Place, level: Level) -> Result<Vec<&'static str>, TrialError> {
     let tried = Attempt::new(place, level).sh("true")?;
     let works = tried.outcome.ended.code == Some(0);
-    if works { Ok(tried.outcome.not_promised) } else { Err(tried.complaint()) }
+    if works { Ok(tried.outcome.not_promised) } else { Err(tried.fault().into()) }
+}
+
+/// Returns what there is of a level if programs start at it.
+fn told<T>(started: Result<T, TrialError>, found: &str) -> Result<String, OfferError> {
+    started.map(|_lacks| found.to_owned()).map_err(OfferError::from)
 }
 
 fn kernel() -> String {

@@ -1,8 +1,10 @@
 //! Trials of the bound on memory: by one process, by several, shared.
 
 use super::attempt::Tried;
+use super::error::TrialError;
 use super::trial::{Attack, Verdict, broken_if};
 use crate::limits::{Limit, Limits};
+use crate::spawn::SpawnError;
 
 /// Text that a shell keeps in memory if nobody stops it, in bytes.
 const MUCH_TEXT: u64 = 64 << 20;
@@ -20,26 +22,27 @@ const END_FIRST_THREAD: &str =
 
 impl Attack<'_> {
     /// Runs a script with as much memory as was promised.
-    fn with_little_memory(&self, script: &str) -> Result<Tried, String> {
+    fn with_little_memory(&self, script: &str) -> Result<Tried, SpawnError> {
         let mut attempt = self.attempt();
         attempt.limits = Limits { memory: self.bounds.memory, ..attempt.limits };
         attempt.sh(script)
     }
 
-    pub(super) fn fills_memory(&self) -> Result<Verdict, String> {
+    pub(super) fn fills_memory(&self) -> Result<Verdict, TrialError> {
         // The shell itself keeps the text.
         let tried = self.with_little_memory(&format!(
             "x=xxxxxxxxxxxxxxxx; while [ ${{#x}} -lt {MUCH_TEXT} ]; do x=$x$x; echo ${{#x}}; done"
         ))?;
         let kept = tried.count();
         if kept < SOME_TEXT || tried.outcome.timed_out {
-            return Err(format!("{kept} bytes were kept; {}", tried.complaint()));
+            let what = "bytes were kept";
+            return Err(TrialError::Early { count: kept, what, fault: tried.fault() });
         }
         Ok(broken_if(kept >= MUCH_TEXT, || format!("{kept} bytes were kept")))
     }
 
     /// Each process uses less than the limit, all of them more.
-    pub(super) fn fills_memory_together(&self) -> Result<Verdict, String> {
+    pub(super) fn fills_memory_together(&self) -> Result<Verdict, TrialError> {
         let tried = self.with_little_memory(&format!(
             "sleep 0 || exit 1; echo ready; i=0; while [ $i -lt {SHELLS} ]; do i=$((i+1)); \
              (x=xxxxxxxxxxxxxxxx; while [ ${{#x}} -lt {LESS_TEXT} ]; do x=$x$x; done; echo kept; sleep 2) & \
@@ -53,7 +56,7 @@ impl Attack<'_> {
 
     /// No process has it for itself, so no limit of a process holds; nor does one whose first thread has ended show what it
     /// has, unless its other threads are looked at.
-    pub(super) fn fills_shared_memory(&self) -> Result<Verdict, String> {
+    pub(super) fn fills_shared_memory(&self) -> Result<Verdict, TrialError> {
         let thread = "import threading; threading.Thread(target=fill).start()";
         for start in ["fill()", &format!("{thread}; {END_FIRST_THREAD}")] {
             let tried = self.with_little_memory(&format!(
@@ -77,12 +80,16 @@ impl Attack<'_> {
 }
 
 /// Whether a program that said that it was ready met the limit.
-fn judge(tried: &Tried, has_all: bool, what: impl FnOnce() -> String) -> Result<Verdict, String> {
+fn judge(
+    tried: &Tried,
+    has_all: bool,
+    what: impl FnOnce() -> String,
+) -> Result<Verdict, TrialError> {
     if !tried.says("ready") || tried.outcome.timed_out {
-        return Err(tried.complaint());
+        return Err(tried.fault().into());
     }
     if tried.outcome.ended.limits.contains(&Limit::Memory) {
         return Ok(Verdict::Kept);
     }
-    if has_all { Ok(Verdict::Broken(what())) } else { Err(tried.complaint()) }
+    if has_all { Ok(Verdict::Broken(what())) } else { Err(tried.fault().into()) }
 }

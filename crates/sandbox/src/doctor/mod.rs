@@ -6,9 +6,11 @@
 
 mod attempt;
 mod company;
+mod error;
 mod examination;
 mod memory;
 mod trial;
 
+pub use error::{AttemptFault, OfferError, TrialError};
 pub use examination::{Offer, Report, examine, make_folder};
 pub use trial::{Bounds, Place, Trial, Verdict, try_promises};

@@ -6,6 +6,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
 use super::attempt::{Attempt, Tried};
+use super::error::TrialError;
 use crate::limits::{Limit, Limits};
 use crate::policy::{Access, Level, Network};
 
@@ -101,8 +102,9 @@ pub fn try_promises(place: &Place, level: Level, bounds: Bounds) -> Vec<Trial> {
 }
 
 /// A trial that could not even begin was none.
-fn trial(promise: &'static str, tried: Result<Verdict, String>) -> Trial {
-    Trial { promise, verdict: tried.unwrap_or_else(Verdict::Untried) }
+fn trial(promise: &'static str, tried: Result<Verdict, TrialError>) -> Trial {
+    let verdict = tried.unwrap_or_else(|error| Verdict::Untried(error.to_string()));
+    Trial { promise, verdict }
 }
 
 impl Place {
@@ -128,10 +130,10 @@ impl Attack<'_> {
     }
 
     /// Runs an attack after a permitted use of the same tool.
-    pub(super) fn after(&self, permitted: &str, attack: &str) -> Result<Tried, String> {
+    pub(super) fn after(&self, permitted: &str, attack: &str) -> Result<Tried, TrialError> {
         let script = format!("{permitted} && echo ready || exit 1; {attack} && echo done");
         let tried = self.attempt().sh(&script)?;
-        if tried.says("ready") { Ok(tried) } else { Err(tried.complaint()) }
+        if tried.says("ready") { Ok(tried) } else { Err(tried.fault().into()) }
     }
 
     /// Whether programs find a tool.
@@ -139,22 +141,22 @@ impl Attack<'_> {
         self.place.path.split(':').any(|folder| Path::new(folder).join(name).exists())
     }
 
-    fn reads(&self) -> Result<Verdict, String> {
+    fn reads(&self) -> Result<Verdict, TrialError> {
         let private = &self.place.private;
-        fs::read_dir(private).map_err(|error| about(private, &error))?;
+        fs::read_dir(private).map_err(|source| about(private, source))?;
         let attack = format!("ls -A {} > /dev/null", quoted(private));
         let tried = self.after("ls -A . > /dev/null", &attack)?;
         let read = tried.says("done");
         Ok(broken_if(read, || format!("it listed `{}`", private.display())))
     }
 
-    fn writes(&self) -> Result<Verdict, String> {
+    fn writes(&self) -> Result<Verdict, TrialError> {
         let name = format!(".metier-doctor-{}", std::process::id());
         let private = &self.place.private;
         // Where nobody can write there is nothing to be kept.
         let path = private.join(name);
         let made = File::create_new(&path).and_then(|_empty| fs::remove_file(&path));
-        made.map_err(|error| about(private, &error))?;
+        made.map_err(|source| about(private, source))?;
         let file = Left(path);
         let attack = format!("echo x > {}", quoted(&file.0));
         self.after("echo x > probe && rm probe", &attack)?;
@@ -162,16 +164,16 @@ impl Attack<'_> {
         Ok(broken_if(written, || format!("it wrote `{}`", file.0.display())))
     }
 
-    fn connects(&self) -> Result<Verdict, String> {
-        let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
-        listener.set_nonblocking(true).map_err(|error| error.to_string())?;
-        let port = listener.local_addr().map_err(|error| error.to_string())?.port();
+    fn connects(&self) -> Result<Verdict, TrialError> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        listener.set_nonblocking(true)?;
+        let port = listener.local_addr()?.port();
         let script = format!("exec bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'");
         let mut free = self.attempt();
         free.network = Network::Host;
         let permitted = free.sh(&script)?;
         if listener.accept().is_err() {
-            return Err(permitted.complaint());
+            return Err(permitted.fault().into());
         }
         self.attempt().sh(&script)?;
         let reached = listener.accept().is_ok();
@@ -179,17 +181,17 @@ impl Attack<'_> {
     }
 
     /// `/proc` shows processes of one namespace: that of the program, or ours.
-    fn sees_others(&self) -> Result<Verdict, String> {
-        let ours = fs::read_link("/proc/self/ns/pid").map_err(|error| error.to_string())?;
+    fn sees_others(&self) -> Result<Verdict, TrialError> {
+        let ours = fs::read_link("/proc/self/ns/pid")?;
         let tried = self.attempt().sh("readlink /proc/self/ns/pid")?;
         let theirs = tried.output.trim();
         if !theirs.starts_with("pid:[") {
-            return Err(tried.complaint());
+            return Err(tried.fault().into());
         }
         Ok(broken_if(ours == Path::new(theirs), || "it saw those of this machine".to_owned()))
     }
 
-    fn gains_rights(&self) -> Result<Verdict, String> {
+    fn gains_rights(&self) -> Result<Verdict, TrialError> {
         let tried = self.after("unshare --version > /dev/null", "unshare -Ur true")?;
         if tried.says("done") {
             return Ok(Verdict::Broken("it became root of its own".to_owned()));
@@ -200,10 +202,10 @@ impl Attack<'_> {
         // Nobody was seen refusing it; perhaps it never works here.
         let free = Attempt::new(self.place, Level::None).sh("unshare -Ur true")?;
         let works = free.outcome.ended.code == Some(0);
-        if works { Ok(Verdict::Kept) } else { Err(free.complaint()) }
+        if works { Ok(Verdict::Kept) } else { Err(free.fault().into()) }
     }
 
-    fn forks(&self) -> Result<Verdict, String> {
+    fn forks(&self) -> Result<Verdict, TrialError> {
         let mut attempt = self.attempt();
         attempt.limits = Limits { processes: self.bounds.processes, ..attempt.limits };
         let tried = attempt.sh(&format!(
@@ -213,14 +215,15 @@ impl Attack<'_> {
         let started = tried.count();
         let met = tried.outcome.ended.limits.contains(&Limit::Processes);
         if started < SOME_PROCESSES || !met && tried.error.is_empty() && started < MANY_PROCESSES {
-            return Err(format!("{started} processes were started; {}", tried.complaint()));
+            let what = "processes were started";
+            return Err(TrialError::Early { count: started, what, fault: tried.fault() });
         }
         // A shell may go on counting after a process could not be started.
         let all = started >= MANY_PROCESSES && !met && tried.error.is_empty();
         Ok(broken_if(all, || format!("{started} processes were started")))
     }
 
-    fn fills_disk(&self) -> Result<Verdict, String> {
+    fn fills_disk(&self) -> Result<Verdict, TrialError> {
         let mut attempt = self.attempt();
         attempt.limits = Limits { disk_bytes: self.bounds.disk, ..attempt.limits };
         let tried = attempt.sh(&format!(
@@ -231,9 +234,11 @@ impl Attack<'_> {
         if tried.outcome.ended.limits.contains(&Limit::Disk) {
             return Ok(Verdict::Kept);
         }
-        let all = written >= MANY_FILES;
-        let what = format!("{written} files of 50 kB were written");
-        if all { Ok(Verdict::Broken(what)) } else { Err(format!("{what}; {}", tried.complaint())) }
+        let what = "files of 50 kB were written";
+        if written < MANY_FILES {
+            return Err(TrialError::Early { count: written, what, fault: tried.fault() });
+        }
+        Ok(Verdict::Broken(format!("{written} {what}")))
     }
 }
 
@@ -251,8 +256,8 @@ pub(super) fn broken_if(is_broken: bool, what: impl FnOnce() -> String) -> Verdi
     if is_broken { Verdict::Broken(what()) } else { Verdict::Kept }
 }
 
-fn about(path: &Path, error: &io::Error) -> String {
-    format!("`{}`: {error}", path.display())
+fn about(path: &Path, source: io::Error) -> TrialError {
+    TrialError::Place { path: path.to_owned(), source }
 }
 
 fn quoted(path: &Path) -> String {

@@ -1,8 +1,10 @@
 //! Plugins: folders that say in a manifest where their skills are.
 
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
+
+use thiserror::Error;
 
 use crate::diagnostic::Code;
 use crate::files::open_regular;
@@ -25,6 +27,32 @@ pub struct Plugin {
     pub name: SkillName,
     /// Its folders of skills.
     pub roots: Vec<PathBuf>,
+}
+
+/// The error of a manifest that cannot be used.
+#[derive(Debug, Error)]
+enum PluginManifestError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The file is too large.
+    #[error("the file has {bytes} bytes and was not read")]
+    TooLarge {
+        /// How large it is.
+        bytes: u64,
+    },
+    /// The file is not TOML.
+    #[error("{}", .0.message())]
+    Toml(#[from] toml::de::Error),
+    /// The file is not JSON.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// The manifest is a list, a text or a number.
+    #[error("it is not an object with fields")]
+    NoFields,
+    /// The folders of skills are something else.
+    #[error("`skills` is not a list of folders")]
+    NoFolders,
 }
 
 /// The plugins in a folder, which may itself be one.
@@ -67,12 +95,13 @@ fn manifest_of(folder: &Path) -> Option<PathBuf> {
 fn read_plugin(folder: &Path, manifest: &Path) -> Result<Plugin, Box<Problem>> {
     let refuse =
         |message: String| Box::new(Problem::new(Code::PluginUnreadable, manifest, message));
-    let fields = parse(manifest).map_err(refuse)?;
+    let unreadable = |error: PluginManifestError| refuse(error.to_string());
+    let fields = parse(manifest).map_err(unreadable)?;
     let folder_name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let name = fields.get("name").and_then(|name| name.as_str()).unwrap_or(folder_name);
     let name = SkillName::new(name)
         .map_err(|why| refuse(format!("`{}` cannot name a plugin: {why}", name.escape_debug())))?;
-    let paths = skill_paths(&fields).map_err(refuse)?;
+    let paths = skill_paths(&fields).map_err(unreadable)?;
     let mut roots = Vec::new();
     for path in paths {
         if !stays_inside(folder, &path) {
@@ -86,28 +115,27 @@ fn read_plugin(folder: &Path, manifest: &Path) -> Result<Plugin, Box<Problem>> {
     Ok(Plugin { name, roots })
 }
 
-fn parse(manifest: &Path) -> Result<serde_json::Value, String> {
-    let (file, metadata) = open_regular(manifest).map_err(|error| error.to_string())?;
+fn parse(manifest: &Path) -> Result<serde_json::Value, PluginManifestError> {
+    let (file, metadata) = open_regular(manifest)?;
     if metadata.len() > MAX_MANIFEST_BYTES {
-        return Err(format!("the file has {} bytes and was not read", metadata.len()));
+        return Err(PluginManifestError::TooLarge { bytes: metadata.len() });
     }
     let mut text = String::new();
-    file.take(MAX_MANIFEST_BYTES).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    file.take(MAX_MANIFEST_BYTES).read_to_string(&mut text)?;
     let fields: serde_json::Value =
         if manifest.extension().is_some_and(|extension| extension == "toml") {
-            toml::from_str(&text).map_err(|error| error.message().to_owned())?
+            toml::from_str(&text)?
         } else {
-            serde_json::from_str(&text).map_err(|error| error.to_string())?
+            serde_json::from_str(&text)?
         };
-    if fields.is_object() { Ok(fields) } else { Err("it is not an object with fields".to_owned()) }
+    if fields.is_object() { Ok(fields) } else { Err(PluginManifestError::NoFields) }
 }
 
 /// `skills` is a folder, a list of folders, or absent.
-fn skill_paths(fields: &serde_json::Value) -> Result<Vec<String>, String> {
+fn skill_paths(fields: &serde_json::Value) -> Result<Vec<String>, PluginManifestError> {
     use serde_json::Value;
-    let text = |value: &Value| {
-        value.as_str().map(str::to_owned).ok_or_else(|| "`skills` is not a list of folders".into())
-    };
+    let text =
+        |value: &Value| value.as_str().map(str::to_owned).ok_or(PluginManifestError::NoFolders);
     match fields.get("skills") {
         None => Ok(vec![USUAL_FOLDER.to_owned()]),
         Some(Value::Array(paths)) => paths.iter().map(text).collect(),

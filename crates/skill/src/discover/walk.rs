@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType};
 
+use crate::advice::SkillAdvice;
 use crate::diagnostic::Code;
 use crate::discover::{Absence, Links, Root};
 use crate::files::Identity;
@@ -256,9 +257,8 @@ impl Walker<'_> {
         let folder = if is_file { link.parent() } else { Some(link) };
         self.found.refused.extend(folder.map(Path::to_owned));
         self.found.problems.push(
-            Problem::new(Code::LinkOutside, link, "the link leads outside its root").help(
-                "move the skill into the root, or add its target to `skills.allow_symlink_targets`",
-            ),
+            Problem::new(Code::LinkOutside, link, "the link leads outside its root")
+                .advise(SkillAdvice::AllowLinkTarget),
         );
     }
 

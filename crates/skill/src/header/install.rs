@@ -108,7 +108,7 @@ impl ArchiveKind {
 }
 
 /// An option that is not offered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RefusedOption {
     /// Its id, or its place in the list.
     pub id: String,
@@ -117,7 +117,7 @@ pub struct RefusedOption {
 }
 
 /// A package manager, or a plain download.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the variants are the names of the managers")]
 pub enum InstallKind {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::advice::{EntryVariable, ProgramSource, SkillAdvice};
 use crate::header::{Gate, InstallOption, Manifest, Requirements};
 use crate::install::tool_links;
 use crate::library::entry::tool_folders_of;
@@ -257,101 +258,73 @@ impl fmt::Display for Block {
 }
 
 impl Block {
-    /// What to do about it, for a skill that goes by a name.
-    pub(crate) fn remedy(
+    /// Returns the advice about it for a skill of this name, if there is any.
+    pub(crate) fn advice(
         &self,
         name: &SkillName,
         manifest: &Manifest,
         entry_key: &EntryKey,
-    ) -> Option<String> {
+    ) -> Option<SkillAdvice> {
         let requirements = manifest.gate.requirements();
-        let key = toml_key(&entry_key.key);
-        let source = match entry_key.refusal {
-            None => String::new(),
-            Some(EntryRefusal::SourceNotNamed(source)) => format!(" with `source = \"{source}\"`"),
-            // The entry belongs to another skill; only the variable itself is left.
-            Some(EntryRefusal::OtherSource(_) | EntryRefusal::DottedKey)
-                if matches!(self, Self::Env { .. }) =>
-            {
-                let Self::Env { name } = self else { return None };
-                return Some(format!("set {name}"));
-            }
-            Some(EntryRefusal::OtherSource(_) | EntryRefusal::DottedKey) => String::new(),
-        };
+        let skill = || name.clone();
         Some(match self {
-            Self::SkillsOff => "set `skills.enabled = true`".to_owned(),
-            Self::Disabled { key } => {
-                format!("set `skills.entries.{}.enabled = true`", toml_key(key))
+            Self::SkillsOff => SkillAdvice::EnableSkills,
+            Self::Disabled { key } => SkillAdvice::EnableSkill { key: key.clone() },
+            Self::Denied { pattern } => {
+                SkillAdvice::RemoveDeniedPattern { pattern: pattern.clone() }
             }
-            Self::Denied { pattern } => format!("take `{pattern}` out of `skills.denied`"),
-            Self::NotAllowed { by } => format!("add `{name}` to {by}"),
-            Self::Untrusted => "look at its files, then run `metier trust`".to_owned(),
-            Self::Changed { .. } => ChangedSkill::REMEDY.to_owned(),
-            Self::Remote { .. } => format!(
-                "read it with `metier read skill://{name}/SKILL.md`, then run `metier skills trust {name}`, both with the `--mcp` of its server, unless it is configured"
-            ),
+            Self::NotAllowed { by } => SkillAdvice::AllowSkill { skill: skill(), list: by.clone() },
+            Self::Untrusted => SkillAdvice::TrustProject,
+            Self::Changed { .. } => ChangedSkill::REMEDY,
+            Self::Remote { .. } => SkillAdvice::TrustRemoteSkill { skill: skill() },
             Self::Dynamic { .. } | Self::Os { .. } => return None,
-            Self::Unreadable { .. } => "ask its author to correct its header".to_owned(),
-            Self::Env { name } => match requirements.and_then(|it| it.primary_env.as_deref()) {
-                Some(primary) if primary == name => {
-                    format!("set {name}, or `skills.entries.{key}.api_key`{source}")
-                }
-                _ => format!("set {name}, or `skills.entries.{key}.env.{name}`{source}"),
-            },
-            Self::Config { key } => format!("set `{key}`"),
-            Self::Server { name } => {
-                let key = toml_key(name);
-                format!(
-                    "describe it in your configuration as `[mcp.servers.{key}]`, or see in `metier mcp servers` why it is not used"
-                )
+            Self::Unreadable { .. } => SkillAdvice::CorrectHeader { folder: None },
+            Self::Env { name } => {
+                let primary = requirements.and_then(|it| it.primary_env.as_ref());
+                let entry = entry_variable(entry_key, primary == Some(name));
+                SkillAdvice::SetVariable { variable: name.clone(), entry }
             }
+            Self::Config { key } => SkillAdvice::SetSetting { key: key.clone() },
+            Self::Server { name } => SkillAdvice::DescribeServer { server: name.clone() },
             Self::Tool { name } => {
-                let server = toml_key(name.split('/').next().unwrap_or_default());
-                format!("look at `mcp.servers.{server}.tools` and `mcp.servers.{server}.deny`")
+                let server = name.split('/').next().unwrap_or_default().to_owned();
+                SkillAdvice::AllowTool { server }
             }
             Self::Bin { name: program, unseen } => {
-                let hint = install_hint(name, requirements?, std::slice::from_ref(program));
-                match unseen {
-                    None => hint,
-                    Some(_) => {
-                        format!("{hint}, for the whole system: in /usr/bin or /usr/local/bin")
-                    }
-                }
+                let programs = vec![program.clone()];
+                installation(skill(), requirements?, programs, unseen.is_some())
             }
-            Self::AnyBin { names } => install_hint(name, requirements?, names),
+            Self::AnyBin { names } => installation(skill(), requirements?, names.clone(), false),
         })
     }
 }
 
-/// The install options that bring a program, or the plain advice.
-fn install_hint(name: &SkillName, requirements: &Requirements, programs: &[String]) -> String {
+/// Returns where the configuration can hold a variable for the skill of a key; nowhere if the entry belongs to another skill.
+fn entry_variable(entry_key: &EntryKey, is_primary: bool) -> Option<EntryVariable> {
+    let source = match entry_key.refusal {
+        None => None,
+        Some(EntryRefusal::SourceNotNamed(source)) => Some(source),
+        Some(EntryRefusal::OtherSource(_) | EntryRefusal::DottedKey) => return None,
+    };
+    Some(EntryVariable { key: entry_key.key.clone(), is_primary, source })
+}
+
+/// Returns the advice to install one of these programs, with the skill's own ways to do so.
+fn installation(
+    skill: SkillName,
+    requirements: &Requirements,
+    programs: Vec<String>,
+    is_for_system: bool,
+) -> SkillAdvice {
     let brings = |option: &&InstallOption| {
         option.bins.is_empty() || option.bins.iter().any(|bin| programs.contains(bin))
     };
-    let options: Vec<String> = requirements
-        .install
-        .iter()
-        .filter(brings)
-        .map(|option| format!("{} `{}`", option.kind.as_str(), option.target))
+    let sources = requirements.install.iter().filter(brings);
+    let sources = sources
+        .map(|option| ProgramSource { kind: option.kind, target: option.target.clone() })
         .collect();
-    let refused: Vec<String> = requirements
-        .refused
-        .iter()
-        .map(|it| format!("; the install option `{}` is refused: {}", it.id, it.reason))
-        .collect();
-    let hint = if options.is_empty() {
-        format!("install {}", programs.join(" or "))
-    } else {
-        let options = options.join(" or ");
-        format!("run `metier skills install-deps {name}`, which uses {options}")
-    };
-    hint + &refused.concat()
-}
-
-/// A key as it is written in TOML.
-fn toml_key(key: &str) -> String {
-    let bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-    if !key.is_empty() && key.bytes().all(bare) { key.to_owned() } else { format!("{key:?}") }
+    let refused = requirements.refused.clone();
+    SkillAdvice::InstallPrograms { skill, programs, sources, refused, is_for_system }
 }
 
 /// Judges one skill.

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::advice::SkillAdvice;
 use crate::catalog::{HeaderTokens, one_line};
 use crate::discover::{BundledSkill, Source};
 use crate::files::Identity;
@@ -72,14 +73,14 @@ impl Entry {
         Ok(())
     }
 
-    /// What to do about something that keeps it from being used.
-    pub fn remedy(&self, block: &Block) -> Option<String> {
+    /// Returns the advice about something that keeps the skill from being used, if there is any.
+    pub fn advice(&self, block: &Block) -> Option<SkillAdvice> {
         match (block, &self.place) {
             (Block::Unreadable { .. }, Place::Folder { file, .. }) => {
-                let folder = file.parent().unwrap_or(file).display();
-                Some(format!("`metier skills lint {folder}` shows where"))
+                let folder = file.parent().unwrap_or(file).to_owned();
+                Some(SkillAdvice::CorrectHeader { folder: Some(folder) })
             }
-            _ => block.remedy(&self.name, &self.manifest, &self.entry_key),
+            _ => block.advice(&self.name, &self.manifest, &self.entry_key),
         }
     }
 

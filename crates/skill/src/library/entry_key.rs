@@ -15,6 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
+use crate::advice::SkillAdvice;
 use crate::diagnostic::Code;
 use crate::discover::Source;
 use crate::library::Choices;
@@ -36,7 +39,7 @@ pub struct EntryKey {
 }
 
 /// Why a skill does not get the entry of its key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum EntryRefusal {
     /// The skill comes from this source, and the entry does not name it.
     SourceNotNamed(Source),
@@ -80,19 +83,10 @@ impl EntryKey {
         let problem = |message| Problem::new(Code::EntryWithheld, file, message);
         match (&self.refusal, &self.ignored_claim) {
             (Some(refusal), _) if self.is_configured => {
-                let message = format!(
-                    "`skills.entries.{}` is not for this skill: the entry {refusal}",
-                    self.key
-                );
-                Some(match refusal {
-                    EntryRefusal::SourceNotNamed(source) => problem(message).help(format!(
-                        "if this skill should have it, add `source = \"{source}\"` to the entry"
-                    )),
-                    EntryRefusal::OtherSource(_) => problem(message),
-                    EntryRefusal::DottedKey => {
-                        problem(message).help("give the skill a name without dots")
-                    }
-                })
+                let message =
+                    format!("the entry `{}` is not for this skill: the entry {refusal}", self.key);
+                let (key, refusal) = (self.key.clone(), *refusal);
+                Some(problem(message).advise(SkillAdvice::CorrectEntry { key, refusal }))
             }
             (_, Some((claim, refusal)))
                 if !refusal.is_about_sources() || choices.entries.contains_key(claim) =>

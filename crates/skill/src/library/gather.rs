@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::advice::SkillAdvice;
 use crate::catalog::HeaderTokens;
 use crate::diagnostic::Code;
 use crate::discover::{BundledSkill, Found, Root, RootScan, Source, in_parallel, judge_bytes};
@@ -159,7 +160,8 @@ impl Gathering {
                 TrustState::Trusted => {}
                 TrustState::Untrusted => untrusted += 1,
                 TrustState::Changed(changes) => {
-                    self.gathered.problems.push(changed(changes, &file))
+                    let problem = changed(changes, &file).advise(SkillAdvice::TrustChanges);
+                    self.gathered.problems.push(problem);
                 }
             }
             self.gathered.skills.push(Skill {
@@ -211,9 +213,9 @@ impl Gathering {
             let description = summary(&manifest, Some(&skill.server));
             match trust {
                 TrustState::Changed(changes) if skill.files.is_some() => {
-                    let problem = changed(changes, Path::new(&skill.place()));
-                    let remedy = "look at it, then run `metier skills trust`";
-                    self.gathered.problems.push(problem.help(remedy));
+                    let advice = SkillAdvice::TrustRemoteChanges { skill: name.clone() };
+                    let problem = changed(changes, Path::new(&skill.place())).advise(advice);
+                    self.gathered.problems.push(problem);
                 }
                 TrustState::Untrusted if skill.files.is_some() => {
                     *self.offered.entry(skill.server.clone()).or_default() += 1;
@@ -247,27 +249,24 @@ fn judge(root: &Root, found: &[Found], trust: TrustPolicy<'_>) -> Vec<TrustJudge
 }
 
 fn only_offered(server: &SkillName, count: usize) -> Problem {
-    let skills = if count == 1 {
+    let message = if count == 1 {
         "a skill of this server is not trusted, and not used".to_owned()
     } else {
         format!("{count} skills of this server are not trusted, and not used")
     };
-    let message = format!("{skills}; `metier skills trust NAME` shows one and asks");
     Problem::new(Code::Untrusted, Path::new(server.as_str()), message)
+        .advise(SkillAdvice::TrustOfferedSkills { server: server.clone() })
 }
 
 fn not_trusted(project: &Path, count: usize) -> Problem {
     let skills =
         if count == 1 { "its skill is".to_owned() } else { format!("its {count} skills are") };
-    let message = format!(
-        "the project is not trusted, so {skills} not used; look at what is there, then run `metier trust`"
-    );
-    Problem::new(Code::Untrusted, project, message)
+    let message = format!("the project is not trusted, so {skills} not used");
+    Problem::new(Code::Untrusted, project, message).advise(SkillAdvice::TrustProject)
 }
 
 fn changed(changes: &[FileChange], file: &Path) -> Problem {
     let files: Vec<String> = changes.iter().map(ToString::to_string).collect();
     let message = format!("changed since it was trusted: {}", files.join(", "));
     Problem::new(Code::TrustChanged, file, message)
-        .help("look at the changes, then run `metier trust`")
 }

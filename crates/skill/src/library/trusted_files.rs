@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use thiserror::Error;
 
+use crate::advice::SkillAdvice;
 use crate::files::{Digest, DigestCache, FileDigests, TreeDigests, combine};
 use crate::library::trust::{
     FileChange, SKILL_FILE, changes, is_header_of, with_linked_skill_file,
@@ -91,8 +92,8 @@ impl TrustedFiles {
 }
 
 impl ChangedSkill {
-    /// What a person does about it.
-    pub const REMEDY: &str = "look at the changes, then run `metier trust` again";
+    /// The advice to the person who trusted the skill.
+    pub const REMEDY: SkillAdvice = SkillAdvice::TrustChanges;
 }
 
 impl FirstLook {

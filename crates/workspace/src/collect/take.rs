@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
+use thiserror::Error;
 use tokio::task::spawn_blocking;
 
 use super::found::{self, Found, MAX_INLINE};
@@ -22,6 +23,23 @@ const MAX_INLINE_TOTAL: u64 = 8 << 20;
 const MAX_SHOWN_FILES: usize = 20;
 /// Largest text that can be the primary output, in bytes.
 const MAX_PRIMARY: u64 = 32 << 10;
+
+/// The reason that a file does not become an artifact.
+#[derive(Debug, Error)]
+enum KeepError {
+    /// It is larger than the run asked for.
+    #[error("it has {bytes} bytes, more than `max_file_bytes`")]
+    TooLarge {
+        /// How large it is.
+        bytes: u64,
+    },
+    /// It cannot be read, or the disk has no room for it.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// It cannot be stored.
+    #[error(transparent)]
+    Artifact(#[from] ArtifactError),
+}
 
 /// What was collected.
 #[derive(Debug, Default)]
@@ -138,22 +156,20 @@ impl Collector<'_> {
     }
 
     /// Keeps a file as an artifact: all of it, or nothing.
-    async fn keep(&self, found: &Found, described: &OutputFile) -> Result<ArtifactFile, String> {
+    async fn keep(&self, found: &Found, described: &OutputFile) -> Result<ArtifactFile, KeepError> {
         if found.size > self.spec.max_file_bytes {
-            return Err(format!("it has {} bytes, more than `max_file_bytes`", found.size));
+            return Err(KeepError::TooLarge { bytes: found.size });
         }
         // Workspaces and artifacts are on one disk, unless somebody set that up otherwise.
-        let room = self.reserve.check(self.workspace.root(), found.size);
-        room.map_err(|error| error.to_string())?;
-        let say = |error: ArtifactError| error.to_string();
+        self.reserve.check(self.workspace.root(), found.size)?;
         let name = format!("{}{}", self.spec.name_template, found.place);
-        let key = ArtifactKey::new(self.owner, &name).map_err(say)?;
-        let file = found.rewound().and_then(File::try_clone).map_err(|error| error.to_string())?;
+        let key = ArtifactKey::new(self.owner, &name)?;
+        let file = found.rewound().and_then(File::try_clone)?;
         let mut content = Whole::new(tokio::fs::File::from_std(file), found.size);
-        let about = About::new(&described.mime_type).map_err(say)?;
+        let about = About::new(&described.mime_type)?;
         let saved = match self.artifacts.save(&key, &mut content, &about).await {
-            Err(ArtifactError::Content { source, .. }) => return Err(source.to_string()),
-            saved => saved.map_err(say)?,
+            Err(ArtifactError::Content { source, .. }) => return Err(source.into()),
+            saved => saved?,
         };
         let reference = format!("artifact://{name}@{}", saved.version);
         Ok(ArtifactFile { name, version: saved.version, reference })
@@ -213,7 +229,7 @@ mod tests {
         change(&mut File::options().append(true).open(workspace.root().join("out/log")).unwrap());
         let kept = collector.keep(&found, &described).await;
         let stored = artifacts.list(&owner.session_scope()).await.unwrap();
-        (kept, stored.len())
+        (kept.map_err(|error| error.to_string()), stored.len())
     }
 
     #[tokio::test]

@@ -149,7 +149,7 @@ impl Observer for Attendant<'_> {
                 Ok(proxy) => self.proxy = Some(proxy),
                 // The program runs already, and without a proxy it reaches nothing.
                 Err(error) => self.warnings.push(format!(
-                    "no address could be reached: the proxy for `exec.network` did not start: {error}"
+                    "no address could be reached: the proxy for the allowed addresses did not start: {error}"
                 )),
             }
         }
@@ -250,6 +250,6 @@ mod tests {
         let no_socket = OwnedFd::from(tempfile::tempfile().unwrap());
         attendant.proxy(TcpListener::from(no_socket));
         assert!(attendant.proxy.is_none());
-        insta::assert_snapshot!(attendant.warnings.join("\n"), @"no address could be reached: the proxy for `exec.network` did not start: Operation not permitted (os error 1)");
+        insta::assert_snapshot!(attendant.warnings.join("\n"), @"no address could be reached: the proxy for the allowed addresses did not start: Operation not permitted (os error 1)");
     }
 }

@@ -223,25 +223,25 @@ pub enum ExecuteError {
     #[error(transparent)]
     Spawn(#[from] SpawnError),
     /// The level that is required is not to be had.
-    #[error("{missing}; `exec.require = \"full\"` forbids level `landlock`")]
+    #[error("{missing}; nothing less than level `full` is allowed")]
     Required {
         /// What is missing.
         missing: SpawnError,
     },
     /// Not even the lesser level is to be had.
-    #[error("{missing}; use another executor (`--executor container`)")]
+    #[error("{missing}; use another executor")]
     NoSandbox {
         /// What is missing.
         missing: SpawnError,
     },
     /// A list of addresses cannot be enforced.
     #[error(
-        "a list of addresses in `exec.network` or `skills.entries` needs the sandbox at level `full`; set `none` or `host`"
+        "a list of addresses needs the sandbox at level `full`; allow no network, or that of the host"
     )]
     NoProxy,
     /// Programs run as somebody else, who does not come as far as their folders.
     #[error(
-        "programs of root run as nobody, who cannot pass `{}`; set `workspace.folder` to a folder below others that everybody may pass",
+        "programs of root run as nobody, who cannot pass `{}`; keep workspaces below folders that everybody may pass",
         folder.display()
     )]
     Barred {

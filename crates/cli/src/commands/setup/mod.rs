@@ -13,7 +13,7 @@ use crate::ask;
 use crate::commands::config::{readers_for, write_config};
 use crate::commands::skills::install;
 use crate::context::Context;
-use crate::failure::{Failure, INTERRUPTED, OK};
+use crate::failure::{Failure, INTERRUPTED, OK, advice};
 use crate::output::{plain, style, styled};
 use crate::privacy::make_private_folder;
 use crate::roots::{DEFAULT_AGENT, real, workspace};
@@ -194,7 +194,7 @@ impl Setup {
         for (entry, variable) in missing_keys(&snapshot) {
             let (name, key) = (entry.name.as_str(), entry.entry_key.key.as_str());
             if !self.can_ask || entry.entry_key.refusal.is_some() {
-                let remedy = entry.remedy(&Block::Env { name: variable.to_owned() });
+                let remedy = advice::remedy(entry, &Block::Env { name: variable.to_owned() });
                 self.context
                     .output
                     .say(&plain(&format!("{name} needs a key: {}", remedy.unwrap_or_default())));

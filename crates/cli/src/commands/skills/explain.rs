@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::args::SourceArgs;
 use crate::commands::skills::list::ListedProblem;
 use crate::context::Context;
+use crate::failure::advice::{self, ProblemText};
 use crate::failure::{Failure, OK, names_setting};
 use crate::grants::{remedy, toml_key};
 use crate::output::{plain, severity_style, style, styled};
@@ -58,7 +59,7 @@ fn request_of(context: &Context, entry: &Entry) -> Option<Request> {
     let granted = || {
         let settings = context.run_settings(entry)?;
         let granted = settings.granted(&context.executor(None));
-        granted.map_err(|error| Failure::of(&error).hint(remedy(&entry.entry_key, &error)))
+        granted.map_err(|error| Failure::of_beyond(&error).hint(remedy(&entry.entry_key, &error)))
     };
     Some(Request { asked, refusal: granted().err() })
 }
@@ -109,7 +110,7 @@ fn as_json(told: &Told<'_>) -> Value {
         .verdict
         .blocks
         .iter()
-        .map(|block| json!({ "reason": block.to_string(), "remedy": entry.remedy(block) }))
+        .map(|block| json!({ "reason": block.to_string(), "remedy": advice::remedy(entry, block) }))
         .collect();
     let mut answer = json!({
         "name": entry.name,
@@ -169,7 +170,7 @@ fn page(told: &Told<'_>, settings: &Path) -> String {
         step("eligible", styled(style::WARN, "no"));
         for block in &entry.verdict.blocks {
             step("because", plain(&block.to_string()));
-            if let Some(remedy) = entry.remedy(block) {
+            if let Some(remedy) = advice::remedy(entry, block) {
                 step("remedy", plain(&remedy));
             }
         }
@@ -185,7 +186,7 @@ fn page(told: &Told<'_>, settings: &Path) -> String {
             }
         }
     }
-    let blocks = entry.verdict.blocks.iter().filter_map(|block| entry.remedy(block));
+    let blocks = entry.verdict.blocks.iter().filter_map(|block| advice::remedy(entry, block));
     let refusal = request.as_ref().and_then(|it| it.refusal.as_ref()?.remedy());
     if blocks.chain(refusal.map(str::to_owned)).any(|remedy| names_setting(&remedy)) {
         step("settings", plain(&settings.display().to_string()));
@@ -200,13 +201,11 @@ fn page(told: &Told<'_>, settings: &Path) -> String {
         } else {
             plain(&problem.path.display().to_string())
         };
-        step(
-            "noticed",
-            format!("{severity}: {place}: {} [{}]", plain(&problem.message), problem.code),
-        );
+        let ProblemText { message, help } = ProblemText::of(problem);
+        step("noticed", format!("{severity}: {place}: {} [{}]", plain(&message), problem.code));
         // Once for several in a row that need the same.
-        let is_last = problems.get(at + 1).is_none_or(|next| next.help != problem.help);
-        problem.help.iter().filter(|_| is_last).for_each(|help| step("remedy", plain(help)));
+        let is_last = problems.get(at + 1).is_none_or(|next| ProblemText::of(next).help != help);
+        help.iter().filter(|_| is_last).for_each(|help| step("remedy", plain(help)));
     }
     text
 }

@@ -1,5 +1,6 @@
 //! `metier skills lint`.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fs;
 use std::io;
@@ -20,6 +21,7 @@ use crate::archives::Reach;
 use crate::args::{LintFormat, SourceArgs};
 use crate::commands::skills::sarif;
 use crate::context::Context;
+use crate::failure::advice::ProblemText;
 use crate::failure::{FAILED, Failure, OK};
 use crate::output::{Working, counted, path_text, plain, plain_block, style, styled};
 use crate::roots::Roots;
@@ -261,6 +263,7 @@ fn finding(path: &Path, lines: &LineIndex<'_>, diagnostic: &Diagnostic, level: L
 }
 
 fn of_problem(problem: &Problem, level: Level) -> Finding {
+    let ProblemText { message, help } = ProblemText::of(problem);
     Finding {
         code: problem.code.as_str(),
         severity: problem.code.severity(level),
@@ -269,8 +272,8 @@ fn of_problem(problem: &Problem, level: Level) -> Finding {
         column: problem.column,
         end_line: problem.line,
         end_column: problem.column,
-        message: problem.message.clone(),
-        help: problem.help.clone(),
+        message: message.into_owned(),
+        help: help.map(Cow::into_owned),
         fix: None,
     }
 }

@@ -1,5 +1,6 @@
 //! `metier skills list`.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use metier_skill::catalog::CatalogReport;
@@ -11,6 +12,7 @@ use serde::{Serialize, Serializer};
 
 use crate::args::SourceArgs;
 use crate::context::Context;
+use crate::failure::advice::ProblemText;
 use crate::failure::{Failure, OK};
 use crate::output::{Align, Column, Table, counted, path_text, path_texts, plain, style, styled};
 
@@ -79,21 +81,22 @@ pub(super) struct ListedProblem<'a> {
     path: &'a Path,
     line: usize,
     column: usize,
-    message: &'a str,
+    message: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    help: Option<&'a str>,
+    help: Option<Cow<'a, str>>,
 }
 
 impl<'a> From<&'a Problem> for ListedProblem<'a> {
     fn from(problem: &'a Problem) -> Self {
+        let ProblemText { message, help } = ProblemText::of(problem);
         Self {
             code: problem.code,
             severity: problem.severity,
             path: &problem.path,
             line: problem.line,
             column: problem.column,
-            message: &problem.message,
-            help: problem.help.as_deref(),
+            message,
+            help,
         }
     }
 }

@@ -48,6 +48,9 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
     ("cli", "OverseerError", "*", "in a result for a model"),
     ("agent", "VisitError", "*", "in an answer of `metier mcp`, for the program that asked"),
     ("approval", "NotAnalysable", "*", "part of a verdict, which `metier approvals check` words"),
+    ("approval", "ForeignPrograms", "*", "part of a verdict, which `metier approvals check` words"),
+    ("approval", "ProgramDoubt", "*", "part of a verdict, which `metier approvals check` words"),
+    ("approval", "ProgramMiss", "*", "part of a verdict, which `metier approvals check` words"),
     ("approval", "Refusal", "*", "in a result for a model"),
     ("approval", "TooLong", "*", "in a result for a model, whose command nobody is asked about"),
     (
@@ -62,6 +65,8 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
         "*",
         "the command brings no tools of its own; programs that use the crate do",
     ),
+    ("sandbox", "AttemptFault", "*", "in the report of `metier doctor`"),
+    ("sandbox", "OfferError", "*", "in the report of `metier doctor`"),
     (
         "sandbox",
         "SpawnError",
@@ -93,6 +98,7 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
         "no setting names parameters; programs that use the crate do",
     ),
     ("net", "NetError", "Proxy", "no setting names a proxy; programs that use the crate do"),
+    ("sandbox", "TrialError", "*", "in the report of `metier doctor`"),
     ("sandbox", "ConsoleError", "*", "in a result for a model that types into a program"),
     (
         "serve",
@@ -129,6 +135,8 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
         "*",
         "part of a fault of an offer, or in an answer of `metier mcp`",
     ),
+    ("skill", "PluginManifestError", "*", "part of a problem, in its own words"),
+    ("skill", "ReferenceError", "*", "in the words of the format's reference tool"),
     (
         "skill",
         "UnsafeName",
@@ -142,6 +150,7 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
         "*",
         "the command opens its folders one by one; programs that use the crate do not",
     ),
+    ("workspace", "KeepError", "*", "in the warnings of a run"),
     ("workspace", "InteractiveError", "*", "in a result for a model that keeps programs running"),
     (
         "workspace",
@@ -149,6 +158,7 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
         "*",
         "in the answer to a program that asks for an address, and in the report of its run",
     ),
+    ("workspace", "TimeoutError", "*", "part of a `RunError`, which is shown"),
     ("workspace", "Trouble", "*", "in the answer to a program that asks for an address"),
 ];
 

@@ -8,7 +8,6 @@ use metier_sandbox::{Level, Missing, SpawnError};
 use metier_secrets::RedactorError;
 use metier_skill::library::EntryKey;
 use metier_skill::name::SkillName;
-use metier_workspace::RunError;
 use metier_workspace::artifact::ArtifactError;
 use metier_workspace::collect::PatternError;
 use metier_workspace::environment::VariableError;
@@ -18,6 +17,7 @@ use metier_workspace::input::InputError;
 use metier_workspace::path::PathError;
 use metier_workspace::proxy::{ParseError, TargetFault};
 use metier_workspace::stage::StageError;
+use metier_workspace::{RunError, TimeoutError};
 
 use super::sheet::{Sheet, system};
 use crate::failure::{FailedRun, Failure};
@@ -51,7 +51,7 @@ fn requests(sheet: &mut Sheet) {
         E::Namesake("pdf".into()),
         E::UnknownSkill("pfd".into()),
         E::Command("it is empty"),
-        E::Timeout("at most 3600 seconds are allowed (`exec.max_timeout`)".into()),
+        E::Timeout(TimeoutError::TooLong { limit: 3600 }),
         E::Directory(escape()),
         E::Variable(VariableError::Name("1X".into())),
         E::Configured(VariableError::Blocked("LD_PRELOAD".into())),

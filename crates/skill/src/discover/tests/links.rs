@@ -37,12 +37,12 @@ fn a_projects_root_may_not_link_outside() {
     scratch.link("root/file/SKILL.md", "../../elsewhere/linked/SKILL.md");
     scratch.link("root/group/deep", "../../elsewhere");
     insta::assert_snapshot!(in_project(&scratch, &[]), @"
-    M083 error root/absolute: the link leads outside its root
-    M083 error root/file/SKILL.md: the link leads outside its root
-    M083 error root/group/deep: the link leads outside its root
-    M083 error root/hop: the link leads outside its root
-    M083 error root/hop-on: the link leads outside its root
-    M083 error root/relative: the link leads outside its root
+    M083 error root/absolute: the link leads outside its root; move the skill into the root, or allow the target of the link
+    M083 error root/file/SKILL.md: the link leads outside its root; move the skill into the root, or allow the target of the link
+    M083 error root/group/deep: the link leads outside its root; move the skill into the root, or allow the target of the link
+    M083 error root/hop: the link leads outside its root; move the skill into the root, or allow the target of the link
+    M083 error root/hop-on: the link leads outside its root; move the skill into the root, or allow the target of the link
+    M083 error root/relative: the link leads outside its root; move the skill into the root, or allow the target of the link
     ");
 }
 
@@ -60,7 +60,7 @@ fn a_projects_root_may_link_inside_and_where_the_person_allowed() {
     root/far/SKILL.md: far
     root/near/SKILL.md: near
     M027 warning root/again/SKILL.md: the name `near` is not the name of the folder, `again`
-    M083 error root/not: the link leads outside its root
+    M083 error root/not: the link leads outside its root; move the skill into the root, or allow the target of the link
     ");
 }
 
@@ -75,7 +75,7 @@ fn an_allowed_target_is_judged_by_where_it_really_is() {
     scratch.link("root/trick", "../real/out");
     insta::assert_snapshot!(in_project(&scratch, &["allowed"]), @"
     root/far/SKILL.md: far
-    M083 error root/trick: the link leads outside its root
+    M083 error root/trick: the link leads outside its root; move the skill into the root, or allow the target of the link
     ");
 }
 
@@ -90,7 +90,7 @@ fn a_root_that_is_a_link_is_judged_by_where_it_leads() {
     insta::assert_snapshot!(in_project(&scratch, &[]), @"
     root/one/SKILL.md: one
     root/two/SKILL.md: one
-    M083 error root/out: the link leads outside its root
+    M083 error root/out: the link leads outside its root; move the skill into the root, or allow the target of the link
     M027 warning root/two/SKILL.md: the name `one` is not the name of the folder, `two`
     ");
 }

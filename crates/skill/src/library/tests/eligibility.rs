@@ -51,14 +51,14 @@ fn everything_in_the_way_is_listed_in_the_order_it_is_checked() {
     entry(&mut world, "ship", off());
     insta::assert_snapshot!(world.outcome(), @"
     ship (user) user/ship/SKILL.md
-      not eligible, skills are switched off: set `skills.enabled = true`
-      not eligible, `ship` is disabled: set `skills.entries.ship.enabled = true`
-      not eligible, `s*` is denied: take `s*` out of `skills.denied`
+      not eligible, skills are switched off: switch skills on
+      not eligible, `ship` is disabled: enable `ship`
+      not eligible, `s*` is denied: take `s*` out of the denied skills
       not eligible, not in `skills.allowed`: add `ship` to `skills.allowed`
       not eligible, not in `--skill`: add `ship` to `--skill`
       not eligible, needs darwin or win32
-      not eligible, needs the variable TOKEN: set TOKEN, or `skills.entries.ship.env.TOKEN`
-      not eligible, needs the variable OTHER: set OTHER, or `skills.entries.ship.env.OTHER`
+      not eligible, needs the variable TOKEN: set TOKEN, or give it to `ship` in the configuration
+      not eligible, needs the variable OTHER: set OTHER, or give it to `ship` in the configuration
       not eligible, needs the setting tools.web: set `tools.web`
       not eligible, needs the program alpha: install alpha
       not eligible, needs the program beta: install beta
@@ -90,19 +90,19 @@ fn a_skill_that_names_a_server_or_a_tool_needs_it() {
     };
     insta::assert_snapshot!(outcome(&[]), @"
     ship (user) user/ship/SKILL.md
-      not eligible, needs the MCP server git: describe it in your configuration as `[mcp.servers.git]`, or see in `metier mcp servers` why it is not used
-      not eligible, needs the MCP server web: describe it in your configuration as `[mcp.servers.web]`, or see in `metier mcp servers` why it is not used
+      not eligible, needs the MCP server git: describe the server `git` in the configuration
+      not eligible, needs the MCP server web: describe the server `web` in the configuration
     ");
     insta::assert_snapshot!(outcome(&["git", "git/log", "web", "web/fetch"]), @"
     ship (user) user/ship/SKILL.md
-      not eligible, needs the tool web/post of an MCP server: look at `mcp.servers.web.tools` and `mcp.servers.web.deny`
+      not eligible, needs the tool web/post of an MCP server: look at which tools of `web` the configuration offers
     ");
     insta::assert_snapshot!(outcome(&["git", "git/log", "web", "web/fetch", "web/post"]), @"ship (user) user/ship/SKILL.md");
     let mut world = ship("requires: { tools: [git] }");
     world.servers = vec!["git"];
     insta::assert_snapshot!(world.outcome(), @"
     ship (user) user/ship/SKILL.md
-      not eligible, requirements cannot be read: `tools` has an entry that is not `server/tool`: `metier skills lint user/ship` shows where
+      not eligible, requirements cannot be read: `tools` has an entry that is not `server/tool`: correct the header in user/ship
     M045 error user/ship/SKILL.md: what the skill requires cannot be read: `tools` has an entry that is not `server/tool`
     ");
 }
@@ -155,7 +155,7 @@ fn a_variable_may_be_set_configured_or_be_the_one_the_key_fills() {
     let mut world = ship(requires);
     insta::assert_snapshot!(world.outcome(), @"
     ship (user) user/ship/SKILL.md
-      not eligible, needs the variable TOKEN: set TOKEN, or `skills.entries.ship.api_key`
+      not eligible, needs the variable TOKEN: set TOKEN, or give it to `ship` in the configuration
     ");
     world.variables = vec!["TOKEN"];
     assert!(eligible(&world));
@@ -176,7 +176,7 @@ fn a_key_fills_no_other_variable() {
     entry(&mut world, "ship", EntryChoice { has_api_key: true, ..EntryChoice::default() });
     insta::assert_snapshot!(world.outcome(), @"
     ship (user) user/ship/SKILL.md
-      not eligible, needs the variable OTHER: set OTHER, or `skills.entries.ship.env.OTHER`
+      not eligible, needs the variable OTHER: set OTHER, or give it to `ship` in the configuration
     ");
 }
 
@@ -202,7 +202,7 @@ fn requirements_that_cannot_be_read_close_the_gate() {
     }
     insta::assert_snapshot!(ship("requires: 7").outcome(), @"
     ship (user) user/ship/SKILL.md
-      not eligible, requirements cannot be read: `requires` is text, and not a JSON object: `metier skills lint user/ship` shows where
+      not eligible, requirements cannot be read: `requires` is text, and not a JSON object: correct the header in user/ship
     M045 error user/ship/SKILL.md: what the skill requires cannot be read: `requires` is text, and not a JSON object
     ");
 }
@@ -212,7 +212,7 @@ fn an_entry_is_found_by_the_key_a_skill_names() {
     let mut world = ship("skillKey: shipping\nrequires:\n  env: [TOKEN]");
     insta::assert_snapshot!(world.outcome(), @"
     ship (user) user/ship/SKILL.md
-      not eligible, needs the variable TOKEN: set TOKEN, or `skills.entries.shipping.env.TOKEN`
+      not eligible, needs the variable TOKEN: set TOKEN, or give it to `shipping` in the configuration
     ");
     let env = ["TOKEN".to_owned()].into();
     entry(&mut world, "shipping", EntryChoice { env, ..EntryChoice::default() });
@@ -269,7 +269,7 @@ fn patterns_that_look_like_a_name_match_it_however_they_are_composed() {
 }
 
 #[test]
-fn remedies_quote_keys_that_toml_does_not_take_bare() {
+fn advice_about_a_variable_names_the_entry_and_the_source_that_it_must_name() {
     let mut world = World::new();
     let header = "description: Ships.\nmetadata: {metier: {requires: {env: [TOKEN]}}}";
     for folder in ["p/skills/ship", "user/ship"] {
@@ -280,11 +280,11 @@ fn remedies_quote_keys_that_toml_does_not_take_bare() {
     world.root(Source::User, "user");
     insta::assert_snapshot!(world.outcome(), @r#"
     my_tools:ship (plugin) p/skills/ship/SKILL.md
-      not eligible, needs the variable TOKEN: set TOKEN, or `skills.entries."my_tools:ship".env.TOKEN` with `source = "plugin"`
+      not eligible, needs the variable TOKEN: set TOKEN, or give it to `my_tools:ship` in the configuration with `source = "plugin"`
     ship (user) user/ship/SKILL.md
-      not eligible, needs the variable TOKEN: set TOKEN, or `skills.entries.ship.env.TOKEN`
+      not eligible, needs the variable TOKEN: set TOKEN, or give it to `ship` in the configuration
     "#);
-    // What the remedy says is what works.
+    // What the advice says is what works.
     let env = ["TOKEN".to_owned()].into();
     let source = Some(Source::Plugin);
     entry(&mut world, "my_tools:ship", EntryChoice { env, source, ..EntryChoice::default() });

@@ -135,8 +135,8 @@ impl World {
             let file = entry.place.file().display().to_string();
             text.push_str(&format!("{} ({}) {file}\n", entry.name, entry.source));
             for block in &entry.verdict.blocks {
-                let remedy = entry.remedy(block).map_or(String::new(), |it| format!(": {it}"));
-                text.push_str(&format!("  not eligible, {block}{remedy}\n"));
+                let advice = entry.advice(block).map_or(String::new(), |it| format!(": {it}"));
+                text.push_str(&format!("  not eligible, {block}{advice}\n"));
             }
             for shadow in &entry.shadows {
                 text.push_str(&format!("  hides {}\n", shadow.display()));

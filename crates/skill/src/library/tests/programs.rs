@@ -113,8 +113,8 @@ fn a_program_that_only_the_person_sees_is_named_with_its_place() {
         format!("needs the program one, and {} is where runs do not see it", place.display());
     assert_eq!(block.to_string(), wanted);
     insta::assert_snapshot!(
-        entry.remedy(block).unwrap(),
-        @"install one, for the whole system: in /usr/bin or /usr/local/bin"
+        entry.advice(block).unwrap(),
+        @"install one, for all users"
     );
 }
 
@@ -165,10 +165,10 @@ fn the_install_option_that_brings_a_program_is_the_remedy() {
     );
     insta::assert_snapshot!(world.outcome(), @"
     ship (user) user/ship/SKILL.md
-      not eligible, needs the program rg: run `metier skills install-deps ship`, which uses brew `ripgrep`
-      not eligible, needs the program jq: run `metier skills install-deps ship`, which uses apt `jq` or uv `jq-tool`
+      not eligible, needs the program rg: install rg, for example with brew `ripgrep`
+      not eligible, needs the program jq: install jq, for example with apt `jq` or uv `jq-tool`
       not eligible, needs the program other: install other
-      not eligible, needs one of the programs node, deno: run `metier skills install-deps ship`, which uses brew `deno`
+      not eligible, needs one of the programs node, deno: install node or deno, for example with brew `deno`
     ");
 }
 
@@ -177,6 +177,6 @@ fn an_install_option_that_names_no_program_may_bring_any() {
     let world = ship("{requires: {bins: [rg]}, install: [{kind: cargo, package: ripgrep}]}");
     insta::assert_snapshot!(world.outcome(), @"
     ship (user) user/ship/SKILL.md
-      not eligible, needs the program rg: run `metier skills install-deps ship`, which uses cargo `ripgrep`
+      not eligible, needs the program rg: install rg, for example with cargo `ripgrep`
     ");
 }

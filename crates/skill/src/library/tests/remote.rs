@@ -48,18 +48,18 @@ fn skills_of_other_servers_are_not_used_until_each_is_trusted() {
     world.trust_all = true;
     insta::assert_snapshot!(world.outcome(), @"
     a (remote) one skill://a/SKILL.md
-      not eligible, offered by the server one and not trusted: read it with `metier read skill://a/SKILL.md`, then run `metier skills trust a`, both with the `--mcp` of its server, unless it is configured
+      not eligible, offered by the server one and not trusted: read `skill://a/SKILL.md`, then trust it
     b (remote) one skill://b/SKILL.md
-      not eligible, offered by the server one and not trusted: read it with `metier read skill://b/SKILL.md`, then run `metier skills trust b`, both with the `--mcp` of its server, unless it is configured
-    M086 warning one: 2 skills of this server are not trusted, and not used; `metier skills trust NAME` shows one and asks
+      not eligible, offered by the server one and not trusted: read `skill://b/SKILL.md`, then trust it
+    M086 warning one: 2 skills of this server are not trusted, and not used; read the skills of `one`, then trust those that are wanted
     ");
     assert_eq!(world.build().catalog.text, "");
     assert!(world.trust.trust_remote(&world.remote[0]));
     insta::assert_snapshot!(world.outcome(), @"
     a (remote) one skill://a/SKILL.md
     b (remote) one skill://b/SKILL.md
-      not eligible, offered by the server one and not trusted: read it with `metier read skill://b/SKILL.md`, then run `metier skills trust b`, both with the `--mcp` of its server, unless it is configured
-    M086 warning one: a skill of this server is not trusted, and not used; `metier skills trust NAME` shows one and asks
+      not eligible, offered by the server one and not trusted: read `skill://b/SKILL.md`, then trust it
+    M086 warning one: a skill of this server is not trusted, and not used; read the skills of `one`, then trust those that are wanted
     ");
     insta::assert_snapshot!(world.build().catalog.text, @"
     Available skills:
@@ -77,8 +77,8 @@ fn a_set_that_changed_is_not_trusted_and_says_what_changed() {
     world.remote = vec![offered("one", uri, &[("SKILL.md", "text"), ("b.md", "x"), ("d.md", "c")])];
     insta::assert_snapshot!(world.outcome(), @"
     a (remote) one skill://a/SKILL.md
-      not eligible, changed on the server one since it was trusted: b.md, d.md (new), c.md (gone): read it with `metier read skill://a/SKILL.md`, then run `metier skills trust a`, both with the `--mcp` of its server, unless it is configured
-    M087 warning one skill://a/SKILL.md: changed since it was trusted: b.md, d.md (new), c.md (gone)
+      not eligible, changed on the server one since it was trusted: b.md, d.md (new), c.md (gone): read `skill://a/SKILL.md`, then trust it
+    M087 warning one skill://a/SKILL.md: changed since it was trusted: b.md, d.md (new), c.md (gone); look at the changes, then trust it again
     ");
     // What was trusted of one server is not trusted of another.
     world.remote = vec![offered("two", uri, &[("SKILL.md", "text"), ("b.md", "b"), ("c.md", "c")])];
@@ -101,8 +101,8 @@ fn a_header_that_is_told_otherwise_is_not_trusted() {
         vec![told("one", uri, &json!({ "license": "MIT", "x": { "a": 1 } }), Some(&files))];
     insta::assert_snapshot!(world.outcome(), @"
     a (remote) one skill://a/SKILL.md
-      not eligible, changed on the server one since it was trusted: what its server tells of its header: read it with `metier read skill://a/SKILL.md`, then run `metier skills trust a`, both with the `--mcp` of its server, unless it is configured
-    M087 warning one skill://a/SKILL.md: changed since it was trusted: what its server tells of its header
+      not eligible, changed on the server one since it was trusted: what its server tells of its header: read `skill://a/SKILL.md`, then trust it
+    M087 warning one skill://a/SKILL.md: changed since it was trusted: what its server tells of its header; look at the changes, then trust it again
     ");
 }
 
@@ -132,15 +132,15 @@ fn skills_of_one_name_are_told_apart_by_server_and_path() {
     ];
     insta::assert_snapshot!(world.outcome(), @"
     a (remote) one skill://a/SKILL.md
-      not eligible, offered by the server one and not trusted: read it with `metier read skill://a/SKILL.md`, then run `metier skills trust a`, both with the `--mcp` of its server, unless it is configured
+      not eligible, offered by the server one and not trusted: read `skill://a/SKILL.md`, then trust it
     b (remote) one skill://b/SKILL.md
-      not eligible, offered by the server one and not trusted: read it with `metier read skill://b/SKILL.md`, then run `metier skills trust b`, both with the `--mcp` of its server, unless it is configured
+      not eligible, offered by the server one and not trusted: read `skill://b/SKILL.md`, then trust it
     two:a (remote) two skill://a/SKILL.md
-      not eligible, offered by the server two and not trusted: read it with `metier read skill://two:a/SKILL.md`, then run `metier skills trust two:a`, both with the `--mcp` of its server, unless it is configured
+      not eligible, offered by the server two and not trusted: read `skill://two:a/SKILL.md`, then trust it
     two:x.y.a (remote) two skill://x/y/a/SKILL.md
-      not eligible, offered by the server two and not trusted: read it with `metier read skill://two:x.y.a/SKILL.md`, then run `metier skills trust two:x.y.a`, both with the `--mcp` of its server, unless it is configured
-    M086 warning one: 2 skills of this server are not trusted, and not used; `metier skills trust NAME` shows one and asks
-    M086 warning two: 3 skills of this server are not trusted, and not used; `metier skills trust NAME` shows one and asks
+      not eligible, offered by the server two and not trusted: read `skill://two:x.y.a/SKILL.md`, then trust it
+    M086 warning one: 2 skills of this server are not trusted, and not used; read the skills of `one`, then trust those that are wanted
+    M086 warning two: 3 skills of this server are not trusted, and not used; read the skills of `two`, then trust those that are wanted
     M085 warning two other://x/y/a/SKILL.md: there is no name left for this `a`, so it is not used
     M085 warning two skill://a/SKILL.md: `a` is the name of another server's skill too; this one goes by `two:a`
     M085 warning two skill://x/y/a/SKILL.md: `a` is the name of another server's skill too; this one goes by `two:x.y.a`
@@ -167,9 +167,9 @@ fn no_trusted_skill_of_a_server_takes_the_place_of_one_of_this_machine() {
     pack (plugin) p/skills/pack/SKILL.md
       hides one skill://pack/SKILL.md
     ship (project) project/skills/ship/SKILL.md
-      not eligible, the project is not trusted: look at its files, then run `metier trust`
+      not eligible, the project is not trusted: look at its files, then trust the project
       hides one skill://ship/SKILL.md
-    M086 warning project: the project is not trusted, so its skill is not used; look at what is there, then run `metier trust`
+    M086 warning project: the project is not trusted, so its skill is not used; look at its files, then trust the project
     M084 note one skill://pack/SKILL.md: `pack` is hidden by p/skills/pack/SKILL.md (plugin)
     M084 note one skill://ship/SKILL.md: `ship` is hidden by project/skills/ship/SKILL.md (project)
     ");
@@ -199,7 +199,7 @@ fn a_skill_of_a_server_claims_neither_tools_nor_settings_of_others() {
     assert_eq!(entry.manifest.invocation.dispatch, None);
     insta::assert_snapshot!(world.outcome(), @r#"
     a (remote) one skill://a/SKILL.md
-      not eligible, needs the variable KEY: set KEY, or `skills.entries."one:a".env.KEY`
+      not eligible, needs the variable KEY: set KEY, or give it to `one:a` in the configuration
     "#);
     world.choices.entries = [given("one:a")].into();
     assert!(world.build().entries[0].verdict.is_eligible());

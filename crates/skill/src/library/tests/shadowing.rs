@@ -57,7 +57,7 @@ fn for_one_name_the_greater_of_nine_sources_wins_and_the_others_are_reported() {
     M084 note user/skills/ship/SKILL.md: `ship` is hidden by project/skills/ship/SKILL.md (project)
     M084 note workspace/skills/ship/SKILL.md: `ship` is hidden by flag/skills/ship/SKILL.md (flag)
     M084 note bundled:ship: `ship` is hidden by managed/skills/ship/SKILL.md (managed)
-    M086 warning server: a skill of this server is not trusted, and not used; `metier skills trust NAME` shows one and asks
+    M086 warning server: a skill of this server is not trusted, and not used; read the skills of `server`, then trust those that are wanted
     M084 note server skill://ship/SKILL.md: `ship` is hidden by extra/skills/ship/SKILL.md (extra)
     ");
 }
@@ -129,7 +129,7 @@ fn a_project_that_is_not_trusted_hides_nobody() {
     insta::assert_snapshot!(world.outcome(), @"
     ship (user) user/ship/SKILL.md
       hides project/skills/ship/SKILL.md
-    M086 warning project: the project is not trusted, so its skill is not used; look at what is there, then run `metier trust`
+    M086 warning project: the project is not trusted, so its skill is not used; look at its files, then trust the project
     M084 note project/skills/ship/SKILL.md: `ship` is hidden by user/ship/SKILL.md (user)
     ");
 }
@@ -149,10 +149,10 @@ fn a_changed_skill_hides_no_trusted_one_of_the_same_root() {
     ship (project) project/skills/ship/SKILL.md
       hides project/skills/a-newcomer/SKILL.md
     M085 warning project/skills/a-newcomer/SKILL.md: `ship` is already taken by project/skills/ship/SKILL.md
-    M087 warning project/skills/a-newcomer/SKILL.md: changed since it was trusted: the whole skill is new
+    M087 warning project/skills/a-newcomer/SKILL.md: changed since it was trusted: the whole skill is new; look at the changes, then trust it again
     M027 warning project/skills/a-newcomer/SKILL.md: the name `ship` is not the name of the folder, `a-newcomer`
     M085 warning project/skills/boat/SKILL.md: `boat` is already taken by project/skills/vessel/SKILL.md
-    M087 warning project/skills/boat/SKILL.md: changed since it was trusted: the whole skill is new
+    M087 warning project/skills/boat/SKILL.md: changed since it was trusted: the whole skill is new; look at the changes, then trust it again
     M027 warning project/skills/vessel/SKILL.md: the name `boat` is not the name of the folder, `vessel`
     ");
 }
@@ -243,9 +243,9 @@ fn what_is_not_trusted_does_not_rename_a_plugins_skill() {
     ship (plugin) p/skills/ship/SKILL.md
       hides project/skills/ship/SKILL.md
       hides server skill://ship/SKILL.md
-    M086 warning project: the project is not trusted, so its skill is not used; look at what is there, then run `metier trust`
+    M086 warning project: the project is not trusted, so its skill is not used; look at its files, then trust the project
     M084 note project/skills/ship/SKILL.md: `ship` is hidden by p/skills/ship/SKILL.md (plugin)
-    M086 warning server: a skill of this server is not trusted, and not used; `metier skills trust NAME` shows one and asks
+    M086 warning server: a skill of this server is not trusted, and not used; read the skills of `server`, then trust those that are wanted
     M084 note server skill://ship/SKILL.md: `ship` is hidden by p/skills/ship/SKILL.md (plugin)
     ");
 }
@@ -272,10 +272,10 @@ fn a_skill_of_this_machine_stands_before_a_remote_one_even_untrusted() {
     world.root(Source::Project, "project/skills");
     insta::assert_snapshot!(world.outcome(), @"
     ship (project) project/skills/ship/SKILL.md
-      not eligible, the project is not trusted: look at its files, then run `metier trust`
+      not eligible, the project is not trusted: look at its files, then trust the project
       hides server skill://ship/SKILL.md
-    M086 warning project: the project is not trusted, so its skill is not used; look at what is there, then run `metier trust`
-    M086 warning server: a skill of this server is not trusted, and not used; `metier skills trust NAME` shows one and asks
+    M086 warning project: the project is not trusted, so its skill is not used; look at its files, then trust the project
+    M086 warning server: a skill of this server is not trusted, and not used; read the skills of `server`, then trust those that are wanted
     M084 note server skill://ship/SKILL.md: `ship` is hidden by project/skills/ship/SKILL.md (project)
     ");
 }

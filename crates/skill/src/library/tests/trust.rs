@@ -33,8 +33,8 @@ fn a_project_is_used_only_after_it_was_trusted() {
     let mut world = project();
     insta::assert_snapshot!(world.outcome(), @"
     ship (project) project/skills/ship/SKILL.md
-      not eligible, the project is not trusted: look at its files, then run `metier trust`
-    M086 warning project: the project is not trusted, so its skill is not used; look at what is there, then run `metier trust`
+      not eligible, the project is not trusted: look at its files, then trust the project
+    M086 warning project: the project is not trusted, so its skill is not used; look at its files, then trust the project
     ");
     world.trust_project("project");
     insta::assert_snapshot!(world.outcome(), @"ship (project) project/skills/ship/SKILL.md");
@@ -54,8 +54,8 @@ fn a_change_names_the_files() {
     insta::assert_snapshot!(verdict(&world), @"changed since it was trusted: docs/how.md, new.txt (new), scripts/run (gone)");
     insta::assert_snapshot!(world.outcome(), @"
     ship (project) project/skills/ship/SKILL.md
-      not eligible, changed since it was trusted: docs/how.md, new.txt (new), scripts/run (gone): look at the changes, then run `metier trust` again
-    M087 warning project/skills/ship/SKILL.md: changed since it was trusted: docs/how.md, new.txt (new), scripts/run (gone)
+      not eligible, changed since it was trusted: docs/how.md, new.txt (new), scripts/run (gone): look at the changes, then trust it again
+    M087 warning project/skills/ship/SKILL.md: changed since it was trusted: docs/how.md, new.txt (new), scripts/run (gone); look at the changes, then trust it again
     ");
 }
 
@@ -78,9 +78,9 @@ fn a_new_skill_of_a_trusted_project_is_not_trusted() {
     world.scratch.skill("project/skills/newcomer");
     insta::assert_snapshot!(world.outcome(), @"
     newcomer (project) project/skills/newcomer/SKILL.md
-      not eligible, changed since it was trusted: the whole skill is new: look at the changes, then run `metier trust` again
+      not eligible, changed since it was trusted: the whole skill is new: look at the changes, then trust it again
     ship (project) project/skills/ship/SKILL.md
-    M087 warning project/skills/newcomer/SKILL.md: changed since it was trusted: the whole skill is new
+    M087 warning project/skills/newcomer/SKILL.md: changed since it was trusted: the whole skill is new; look at the changes, then trust it again
     ");
 }
 

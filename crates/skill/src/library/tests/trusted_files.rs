@@ -127,11 +127,11 @@ fn what_was_seen_first_is_trusted_for_the_rest_of_the_run() {
     insta::assert_snapshot!(used(&entry), @"`ship` changed since it was trusted: dist/run.sh, same digest: false");
     insta::assert_snapshot!(world.outcome(), @"
     newcomer (project) project/skills/newcomer/SKILL.md
-      not eligible, changed since it was trusted: the whole skill is new: look at the changes, then run `metier trust` again
+      not eligible, changed since it was trusted: the whole skill is new: look at the changes, then trust it again
     ship (project) project/skills/ship/SKILL.md
-      not eligible, changed since it was trusted: dist/run.sh: look at the changes, then run `metier trust` again
-    M087 warning project/skills/newcomer/SKILL.md: changed since it was trusted: the whole skill is new
-    M087 warning project/skills/ship/SKILL.md: changed since it was trusted: dist/run.sh
+      not eligible, changed since it was trusted: dist/run.sh: look at the changes, then trust it again
+    M087 warning project/skills/newcomer/SKILL.md: changed since it was trusted: the whole skill is new; look at the changes, then trust it again
+    M087 warning project/skills/ship/SKILL.md: changed since it was trusted: dist/run.sh; look at the changes, then trust it again
     ");
     // What a person trusts in the meantime counts.
     world.trust_project("project");

@@ -10,7 +10,7 @@ use thiserror::Error;
 pub enum ContainerError {
     /// No engine listens where engines usually do.
     #[error(
-        "no container engine listens at {}; start Docker or Podman (`systemctl start docker`, `podman system service --time=0`), or say where it listens (`exec.container.socket`, `DOCKER_HOST`)",
+        "no container engine listens at {}; start Docker or Podman (`systemctl start docker`, `podman system service --time=0`), or say where it listens",
         .tried.join(", ")
     )]
     NoEngine {
@@ -27,7 +27,7 @@ pub enum ContainerError {
     },
     /// Nobody answers at the address.
     #[error(
-        "no container engine answers at `{address}`: {source}; start it, or name another socket (`exec.container.socket`, `DOCKER_HOST`)"
+        "no container engine answers at `{address}`: {source}; start it, or name another socket"
     )]
     Unreachable {
         /// The address.
@@ -37,7 +37,7 @@ pub enum ContainerError {
     },
     /// Somebody answers at the address, but not as an engine does, or not at all.
     #[error(
-        "what listens at `{address}` does not answer like a container engine; name the socket of Docker or Podman (`exec.container.socket`, `DOCKER_HOST`)"
+        "what listens at `{address}` does not answer like a container engine; name the socket of Docker or Podman"
     )]
     Stranger {
         /// The address.
@@ -45,7 +45,7 @@ pub enum ContainerError {
     },
     /// No image could have such a name.
     #[error(
-        "`{}` is not the name of an image; name one such as `debian:stable-slim` (`exec.container.image`)",
+        "`{}` is not the name of an image; name one such as `debian:stable-slim`",
         .image.escape_debug()
     )]
     ImageName {
@@ -54,7 +54,7 @@ pub enum ContainerError {
     },
     /// The engine has no such image, and may not fetch it.
     #[error(
-        "the engine at `{address}` has no image `{image}`; fetch it (`docker pull {image}`, `podman pull {image}`), name another (`exec.container.image`), or let metier fetch it (`exec.container.pull = true`)"
+        "the engine at `{address}` has no image `{image}`; fetch it (`docker pull {image}`, `podman pull {image}`), name another, or allow metier to fetch it"
     )]
     NoImage {
         /// The image.
@@ -64,7 +64,7 @@ pub enum ContainerError {
     },
     /// The image could not be fetched.
     #[error(
-        "image `{image}` could not be fetched: {source}; look at its name and at the way to its registry, or name another (`exec.container.image`)"
+        "image `{image}` could not be fetched: {source}; look at its name and at the way to its registry, or name another"
     )]
     Pull {
         /// The image.
@@ -73,9 +73,7 @@ pub enum ContainerError {
         source: Box<bollard::errors::Error>,
     },
     /// Commands cannot be run in the image.
-    #[error(
-        "image `{image}` has neither bash nor sh; name one that has a shell (`exec.container.image`)"
-    )]
+    #[error("image `{image}` has neither bash nor sh; name one that has a shell")]
     NoShell {
         /// The image.
         image: String,

@@ -17,7 +17,7 @@ use self::show::Shown;
 use crate::args::{InstallArgs, SourceArgs};
 use crate::ask;
 use crate::context::Context;
-use crate::failure::{FAILED, Failure, OK};
+use crate::failure::{FAILED, Failure, OK, advice};
 use crate::roots::real;
 
 /// Installs what a skill needs.
@@ -78,7 +78,7 @@ fn usable(entry: &Entry) -> Result<&Requirements, Failure> {
     };
     if let Some(block) = entry.verdict.blocks.iter().find(|block| !may_be_missing(block)) {
         let failure = Failure::new(format!("nothing is installed for `{}`: {block}", entry.name));
-        return Err(match entry.remedy(block) {
+        return Err(match advice::remedy(entry, block) {
             Some(remedy) => failure.hint(remedy),
             None => failure,
         });

@@ -7,6 +7,7 @@ use metier_skill::library::{Block, Entry, Missing};
 use serde_json::{Value, json};
 
 use crate::context::Context;
+use crate::failure::advice;
 use crate::output::{plain, style, styled};
 
 /// The shape of the JSON; it changes when a reader would have to.
@@ -159,7 +160,7 @@ pub(super) fn linked(program: &Linked) -> String {
 
 pub(super) fn block(entry: &Entry, block: &Block) -> String {
     let reason = plain(&block.to_string());
-    match entry.remedy(block) {
+    match advice::remedy(entry, block) {
         Some(remedy) => format!("  {reason}: {}", plain(&remedy)),
         None => format!("  {reason}"),
     }

@@ -290,8 +290,14 @@ impl<'a> Round<'a> {
     /// The way of commands to where they run.
     fn admission(&self) -> Admission<'_> {
         let (agent, stop) = (self.agent, self.stop);
-        let gate = |host| Gate { host, agent: &agent.name, skills: self.skills.snapshot, stop };
-        Admission { runs: &self.runs, gate: agent.on_host().map(gate), stop }
+        let gate = agent.on_host().map(|host| Gate {
+            host,
+            prompter: &*host.prompter,
+            agent: &agent.name,
+            skills: self.skills.snapshot,
+            stop,
+        });
+        Admission { runs: &self.runs, gate, stop }
     }
 
     /// Prepares code of a reply.

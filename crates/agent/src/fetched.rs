@@ -11,6 +11,7 @@ use std::thread;
 use metier_skill::library::{Entry, Snapshot};
 use metier_skill::name::SkillName;
 use metier_workspace::{RunSettings, Tree};
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tracing::Span;
 
@@ -87,8 +88,12 @@ impl Library for Fetched<'_> {
 /// server has a limit, and what comes late is kept for the next time.
 async fn tree_apart(library: Arc<dyn Library>, entry: Entry) -> Result<Tree, LibraryError> {
     let (sender, receiver) = oneshot::channel();
-    let span = Span::current();
-    let work = move || drop(sender.send(span.in_scope(|| library.tree(&entry))));
+    let (span, runtime) = (Span::current(), Handle::current());
+    let work = move || {
+        // A library may do on the runtime what waits for a network.
+        let _entered = runtime.enter();
+        drop(sender.send(span.in_scope(|| library.tree(&entry))));
+    };
     let started = thread::Builder::new().spawn(work);
     started.map_err(|error| LibraryError::new(format!("nothing can be fetched: {error}")))?;
     let broken = |_| LibraryError::new("its files could not be fetched");

@@ -102,7 +102,10 @@ pub use agent::{
 pub use dispatch::Dispatch;
 pub use folders::Folders;
 pub use foreign::{Foreign, ForeignServers, ToolDefinitionError};
-pub use host::{Approver, ApproverError, CommandQuestion, Decision, Host, Question, ToolQuestion};
+pub use host::{
+    Approver, ApproverError, CommandQuestion, Decision, Host, NoPrompter, Prompter, Question,
+    ToolQuestion,
+};
 pub use library::{Library, LibraryError};
 pub use offline::Offline;
 pub use prompt::PromptSettings;

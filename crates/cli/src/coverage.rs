@@ -1,74 +1,19 @@
-//! What approvals cover, in words: of entries that people add, and of those that are there already.
-//!
-//! An entry for the name of a program covers what the tables of `metier_approval` know to be harmless. What an entry
-//! covers on this machine depends on the file that its name stands for, so it is looked at each time.
+//! The coverage of approvals in words: of entries that people add, and of those that are there already.
 
-use std::path::Path;
+use metier_app::approvals::{CONFIGURED, CONFIGURED_ANY, IdleApproval, IdleReason};
+use metier_approval::{Entry, EntryCoverage};
 
-use metier_agent::host::CommandDecision;
-use metier_approval::{Entry, EntryCoverage, Facts, Remembered};
-use metier_session::Decision;
-
-use crate::approvals::{CONFIGURED, CONFIGURED_ANY};
-use crate::context::Context;
-use crate::failure::Failure;
 use crate::output::plain;
 
-/// An approval that covers nothing, or is not used any more.
-#[derive(Debug)]
-pub(crate) struct IdleApproval {
-    /// Its id.
-    pub id: String,
-    /// Why it covers nothing, and what to do.
-    pub reason: String,
-}
-
-impl Context {
-    /// Returns what an entry covers on this machine.
-    ///
-    /// # Errors
-    ///
-    /// When the settings cannot be followed.
-    pub(crate) fn coverage(&self, entry: &Entry) -> Result<EntryCoverage, Failure> {
-        let program = self.machine().executable(Path::new("/"), &entry.pattern);
-        Ok(entry.coverage(program.as_ref(), &self.trusted_folders()?))
-    }
-
-    /// Returns those of the settings and of these decisions that cover nothing.
-    ///
-    /// # Errors
-    ///
-    /// When settings or decisions cannot be read.
-    pub(crate) fn idle_approvals(
-        &self,
-        decisions: &[Decision],
-    ) -> Result<Vec<IdleApproval>, Failure> {
-        let configured = self.configured_entries()?.into_iter().map(CommandDecision::Entry);
-        let decided = decisions.iter().cloned().filter_map(CommandDecision::of);
-        let mut idle = Vec::new();
-        for decision in configured.chain(decided) {
-            idle.extend(match decision {
-                CommandDecision::Entry(entry) => self.idle_entry(&entry)?,
-                CommandDecision::Remembered(exact) => self.idle_command(&exact)?,
-            });
+/// Returns why an approval is not used, and what to do.
+pub(crate) fn idle_words(idle: &IdleApproval) -> String {
+    match &idle.reason {
+        IdleReason::CoversNothing { because } => {
+            format!("covers nothing: {}; {}", plain(because), remedy(&idle.id))
         }
-        Ok(idle)
-    }
-
-    fn idle_entry(&self, entry: &Entry) -> Result<Option<IdleApproval>, Failure> {
-        let EntryCoverage::Nothing { because } = self.coverage(entry)? else { return Ok(None) };
-        let reason = format!("covers nothing: {}; {}", plain(&because), remedy(&entry.id));
-        Ok(Some(IdleApproval { id: entry.id.clone(), reason }))
-    }
-
-    fn idle_command(&self, exact: &Remembered) -> Result<Option<IdleApproval>, Failure> {
-        let word = exact.words.first().map_or("", String::as_str);
-        let program = self.machine().executable(&exact.directory, word);
-        let trusted_folders = self.trusted_folders()?;
-        let is_idle = program.is_some_and(|program| !exact.is_known(&program, &trusted_folders));
-        let reason =
-            format!("is asked about again: no table knows these arguments of `{}`", plain(word));
-        Ok(is_idle.then(|| IdleApproval { id: exact.id.clone(), reason }))
+        IdleReason::UnknownArguments { program } => {
+            format!("is asked about again: no table knows these arguments of `{}`", plain(program))
+        }
     }
 }
 

@@ -1,48 +1,34 @@
 //! The binary `metier`: arguments, then settings, then a command. The only place that prints.
 
-mod agents;
-mod approvals;
-mod archives;
 mod args;
 mod ask;
-mod bundled;
 mod commands;
-mod config;
 mod context;
 mod coverage;
 mod environment;
 mod failure;
-mod grants;
 mod interrupt;
-mod library;
 mod masking;
-mod mcp;
-mod models;
 mod output;
-mod overseer;
-mod places;
-mod privacy;
-mod remote;
-mod rewrite;
-mod roots;
-mod runs;
-mod sessions;
-mod sheet;
+mod prompter;
+mod reporter;
 mod telemetry;
+mod wait;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use metier_app::Environment;
+
 use crate::args::{Cli, Command};
 use crate::context::Context;
-use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::{Output, Terminal};
 use crate::telemetry::Tracing;
 
 fn main() -> ExitCode {
     metier_sandbox::helper();
-    let environment = Environment::read();
+    let environment = environment::read();
     let terminal = environment.as_ref().map(Terminal::of).unwrap_or_default();
     let cli = match read(&environment::words(), environment.as_ref().ok(), terminal) {
         Ok(cli) => cli,

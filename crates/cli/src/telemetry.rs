@@ -7,10 +7,10 @@ use tracing::field::Empty;
 use tracing::{Span, info_span};
 
 use crate::args::Command;
-use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::masking;
 use crate::output::{Output, style};
+use metier_app::Environment;
 
 /// What a command is called in its span; `None` if it has none. A chat has none because its turns are
 /// traces of their own.

@@ -31,6 +31,7 @@ pub(super) const HOUSE: &[Crate] = &[
         "cli",
         &[
             "serve",
+            "app",
             "mcp",
             "agent",
             "model",
@@ -41,6 +42,23 @@ pub(super) const HOUSE: &[Crate] = &[
             "sandbox",
             "clients",
             "telemetry",
+            "net",
+            "secrets",
+            "config",
+        ],
+    ),
+    // Everything a front end can ask for: it puts the crates below together, and speaks to nobody.
+    shipped(
+        "app",
+        &[
+            "mcp",
+            "agent",
+            "model",
+            "workspace",
+            "skill",
+            "approval",
+            "session",
+            "sandbox",
             "net",
             "secrets",
             "config",

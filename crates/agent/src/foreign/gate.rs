@@ -73,8 +73,8 @@ impl ForeignGate<'_> {
             Ok(question) => question,
             Err(refusal) => return Ok(ForeignAdmission::Refused(refusal)),
         };
-        let approver = &*self.servers.approver;
-        let decided = match question.put(approver, self.stop, (thread, call)).await? {
+        let deciding = (&*self.servers.approver, &*self.servers.prompter);
+        let decided = match question.put(deciding, self.stop, (thread, call)).await? {
             Answered::By(Decision::Once | Decision::Always) => {
                 Ok(ForeignPermit { wanted, is_exception: true })
             }

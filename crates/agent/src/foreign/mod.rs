@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::host::Approver;
+use crate::host::{Approver, Prompter};
 use crate::stop::Stop;
 use crate::tools::{Answer, bounded_text};
 
@@ -106,6 +106,8 @@ pub struct ForeignServers {
     pub servers: Arc<dyn Foreign>,
     /// Who decides.
     pub approver: Arc<dyn Approver>,
+    /// Asks a person about what that leaves open.
+    pub prompter: Arc<dyn Prompter>,
 }
 
 impl Definition {

@@ -17,8 +17,6 @@ use crate::foreign::{PinnedTool, ToolPolicy};
 /// their own way to ask. What it says holds for one command or call; nothing is cached here. What it must uphold:
 ///
 /// - Answers are those of the moment. [`policy`](Self::policy) is asked for each command, and again right before that runs.
-/// - [`ask`](Self::ask) gives what a person said. Where nobody can answer it gives nothing, which is neither yes nor no:
-///   the rules of the policy say what becomes of the command.
 /// - [`used`](Self::used) says `false` as soon as something that it is asked about was taken back.
 ///
 /// This one allows `ls`, and asks about everything else:
@@ -28,7 +26,7 @@ use crate::foreign::{PinnedTool, ToolPolicy};
 ///
 /// use async_trait::async_trait;
 /// use metier_agent::{
-///     Agent, Approver, ApproverError, Decision, Folders, Host, Question, Task, ToolSet, stop, unwatched,
+///     Agent, Approver, ApproverError, Decision, Folders, Host, Prompter, Question, Task, ToolSet, stop, unwatched,
 /// };
 /// use metier_approval::{ArgumentRule, Ask, Entry, Mode, Pinned, Policy, ProtectedPlaces, Rules, shown};
 /// use metier_model::Scripted;
@@ -57,20 +55,23 @@ use crate::foreign::{PinnedTool, ToolPolicy};
 ///         })
 ///     }
 ///
-///     async fn ask(&self, question: &Question) -> Option<Decision> {
-///         // A model wrote the command. `shown` escapes what cannot be seen and masks secrets.
-///         let Question::Command(question) = question else { return Some(Decision::Deny) };
-///         let lines = shown(question.plan.as_ref()?).ok()?.lines;
-///         self.0.lock().unwrap().extend(lines);
-///         Some(Decision::Deny)
-///     }
-///
 ///     async fn remember(&self, _agent: &str, _commands: &[Pinned]) -> Result<(), ApproverError> {
 ///         Err(ApproverError::new(std::io::Error::other("nothing is kept here")))
 ///     }
 ///
 ///     async fn used(&self, _ids: &[&str], _command: &str) -> Result<bool, ApproverError> {
 ///         Ok(true)
+///     }
+/// }
+///
+/// #[async_trait]
+/// impl Prompter for Careful {
+///     async fn ask(&self, question: &Question) -> Option<Decision> {
+///         // A model wrote the command. `shown` escapes what cannot be seen and masks secrets.
+///         let Question::Command(question) = question else { return Some(Decision::Deny) };
+///         let lines = shown(question.plan.as_ref()?).ok()?.lines;
+///         self.0.lock().unwrap().extend(lines);
+///         Some(Decision::Deny)
 ///     }
 /// }
 ///
@@ -91,7 +92,8 @@ use crate::foreign::{PinnedTool, ToolPolicy};
 /// agent.settings.prompt.tools = ToolSet::Files;
 /// let person = Arc::new(Careful::default());
 /// let home = folder.path().canonicalize()?;
-/// agent.host = Some(Host { folder: home, readable: vec![], approver: person.clone() });
+/// let (approver, prompter) = (person.clone(), person.clone());
+/// agent.host = Some(Host { folder: home, readable: vec![], approver, prompter });
 ///
 /// let (_stopper, stop) = stop();
 /// let session = SessionKey::new("docs", "ada", "careful")?;
@@ -113,12 +115,6 @@ pub trait Approver: fmt::Debug + Send + Sync {
     ///
     /// When that is not known. Nothing runs then, and the model is told the text of the error.
     async fn policy(&self, agent: &str, skills: &Snapshot) -> Result<Policy, ApproverError>;
-
-    /// Asks a person. None if there is nobody who can answer.
-    ///
-    /// What is in the question was written by a model or a server, escape sequences and all: a person is shown
-    /// [`Question::shown`], never a field as it is.
-    async fn ask(&self, question: &Question) -> Option<Decision>;
 
     /// Keeps commands that were allowed for good.
     ///

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::approver::{Approver, CommandQuestion, Decision, Question, ToolQuestion};
 use super::error::ApproverError;
+use super::prompter::Prompter;
 use crate::runner::SYSTEM;
 use crate::stop::Stop;
 use crate::thread::Thread;
@@ -28,7 +29,7 @@ impl Question {
     /// Has a person decide, keeps what is allowed for good, and writes down the question and the answer.
     pub(crate) async fn put(
         &self,
-        approver: &dyn Approver,
+        (approver, prompter): (&dyn Approver, &dyn Prompter),
         stop: &Stop,
         (thread, call): (&mut Thread, &Call),
     ) -> Result<Answered, SessionError> {
@@ -39,7 +40,7 @@ impl Question {
             // Whoever stopped it is not nobody.
             biased;
             () = stop.stopped() => Answered::Stopped,
-            decision = approver.ask(self) => decision.map_or(Answered::Nobody, Answered::By),
+            decision = prompter.ask(self) => decision.map_or(Answered::Nobody, Answered::By),
         };
         let kept = match answer {
             Answered::By(Decision::Always) => self.keep(approver).await,

@@ -20,6 +20,7 @@ use super::approver::{CommandQuestion, Decision, Question};
 use super::error::{HostAdmission, HostRefusal};
 use super::events::Answered;
 use super::facts::Machine;
+use super::prompter::Prompter;
 use super::{Host, walk};
 use crate::stop::{Stop, TurnStopped};
 use crate::thread::Thread;
@@ -79,6 +80,7 @@ enum Allowed {
 #[derive(Clone, Copy)]
 pub(crate) struct Gate<'a> {
     pub(crate) host: &'a Host,
+    pub(crate) prompter: &'a dyn Prompter,
     pub(crate) agent: &'a str,
     pub(crate) skills: &'a Snapshot,
     pub(crate) stop: &'a Stop,
@@ -182,7 +184,8 @@ impl Gate<'_> {
             is_talked_to: wanted.is_talked_to,
             offer,
         }));
-        let answer = question.put(&*self.host.approver, self.stop, (thread, call)).await?;
+        let deciding = (&*self.host.approver, self.prompter);
+        let answer = question.put(deciding, self.stop, (thread, call)).await?;
         let decided = match answer {
             Answered::By(Decision::Once | Decision::Always) => permit,
             Answered::By(Decision::Deny) => Err(HostRefusal::ByUser),

@@ -12,6 +12,7 @@ mod git;
 mod installed_tests;
 mod links;
 mod owners;
+mod prompter;
 mod repository;
 mod sheet;
 #[cfg(test)]
@@ -35,6 +36,7 @@ pub(crate) use error::{DENIED, HostAdmission};
 pub(crate) use events::Answered;
 pub use facts::Machine;
 pub(crate) use gate::{Gate, Permit, Wanted};
+pub use prompter::{NoPrompter, Prompter};
 pub use sheet::Sheet;
 
 use crate::agent::Agent;
@@ -49,6 +51,8 @@ pub struct Host {
     pub readable: Vec<PathBuf>,
     /// Who decides about commands.
     pub approver: Arc<dyn Approver>,
+    /// Asks a person about what that leaves open.
+    pub prompter: Arc<dyn Prompter>,
 }
 
 /// A plan that was allowed, as it is run: everything in it pinned to the state in which it was judged.

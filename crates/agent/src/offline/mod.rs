@@ -42,7 +42,7 @@ const KNOWN_WORDS: usize = 2;
 const KNOWN_SHARE: usize = 2;
 
 /// How a program gets a better answer, unless it says so itself.
-const ADVICE: &str = "give the agent a language model";
+pub const DEFAULT_ADVICE: &str = "give the agent a language model";
 
 /// The offline planner.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ enum Act {
 impl Offline {
     /// A planner with these skills.
     pub fn new(snapshot: Arc<Snapshot>) -> Self {
-        Self { snapshot, advice: ADVICE.to_owned(), words: |advice| advice.to_string() }
+        Self { snapshot, advice: DEFAULT_ADVICE.to_owned(), words: |advice| advice.to_string() }
     }
 
     /// The same, which tells people to do this for a better answer: `set a key`, say.

@@ -25,7 +25,7 @@ use metier_workspace::{Runner, WorkspaceKey};
 use serde_json::Value;
 use tracing::Instrument;
 
-use crate::host::Host;
+use crate::host::{Host, NoPrompter, Prompter};
 use crate::library::Library;
 use crate::redaction;
 use crate::spans;
@@ -118,12 +118,26 @@ impl Visit {
         tools
     }
 
-    /// Does what a call asks for. What is wrong is an answer as well.
+    /// Does what a call asks for, and asks the prompter of the host where a person has to decide. What is wrong is an
+    /// answer as well.
     pub async fn call(&self, tool: &str, given: &Value, stop: &Stop, live: Live) -> Answer {
+        let prompter = self.desk.visits.host.as_ref().map(|host| Arc::clone(&host.prompter));
+        let prompter = prompter.unwrap_or_else(|| Arc::new(NoPrompter));
+        self.call_asking(tool, given, (stop, live), &*prompter).await
+    }
+
+    /// Does what a call asks for, and asks this prompter where a person has to decide: the client whose call it is.
+    pub async fn call_asking(
+        &self,
+        tool: &str,
+        given: &Value,
+        (stop, live): (&Stop, Live),
+        prompter: &dyn Prompter,
+    ) -> Answer {
         let is_there = NAMES.contains(&tool);
         let call = Call { name: tool.to_owned(), ..Call::default() };
         let span = spans::tool(&call, &self.desk.key.session, is_there);
-        let answering = self.answer(tool, given, stop, live).instrument(span.clone());
+        let answering = self.answer(tool, given, (stop, live), prompter).instrument(span.clone());
         let answer = self.masked(answering.await);
         spans::answered(&span, &answer);
         answer
@@ -147,8 +161,8 @@ impl Visit {
         &self,
         tool: &str,
         given: &Value,
-        stop: &Stop,
-        live: Live,
+        (stop, live): (&Stop, Live),
+        prompter: &dyn Prompter,
     ) -> Result<Answer, ToolCallError> {
         let look: fn(&Desk, &Value) -> Result<Answer, ToolCallError> = match tool {
             specs::name::SEARCH => Desk::search,
@@ -156,7 +170,7 @@ impl Visit {
             specs::name::LIST_DOCS => Desk::list_docs,
             name::READ => Desk::read,
             name::ARTIFACT => return self.read_artifact(given).await,
-            specs::name::RUN => return self.run(given, stop, live).await,
+            specs::name::RUN => return self.run(given, (stop, live), prompter).await,
             other => return Ok(Answer::unknown_tool(other, &NAMES)),
         };
         let given = given.clone();

@@ -12,7 +12,7 @@ use tokio::sync::{Mutex, Semaphore};
 use super::Visit;
 use super::desk::Desk;
 use crate::agent::unwatched;
-use crate::host::{Admission, Gate, HostAdmission, HostRefusal, Permit};
+use crate::host::{Admission, Gate, HostAdmission, HostRefusal, Permit, Prompter};
 use crate::session_identity::session_key;
 use crate::stop::{Stop, TurnStopped};
 use crate::thread::Thread;
@@ -41,8 +41,8 @@ impl Visit {
     pub(super) async fn run(
         &self,
         given: &Value,
-        stop: &Stop,
-        live: Live,
+        (stop, live): (&Stop, Live),
+        prompter: &dyn Prompter,
     ) -> Result<Answer, ToolCallError> {
         if stop.is_stopped() {
             return Err(TurnStopped.into());
@@ -56,7 +56,8 @@ impl Visit {
         let (runs, mut prepared) = self.apart_until(stop, prepare).await??;
         let (visits, skills) = (&self.desk.visits, self.snapshot());
         let host = visits.host.as_ref();
-        let gate = host.map(|host| Gate { host, agent: &visits.agent, skills: &skills, stop });
+        let gate =
+            host.map(|host| Gate { host, prompter, agent: &visits.agent, skills: &skills, stop });
         let admission = Admission { runs: &runs, gate, stop };
         let permit = match admission.is_needed() {
             true => self.decide(admission, &prepared).await?,

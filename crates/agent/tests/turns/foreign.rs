@@ -9,7 +9,7 @@ use metier_agent::foreign::{
     AllowedTools, Definition, Foreign, ForeignCall, ForeignServers, Listing, PinnedTool,
     RememberedTool, ToolDefinitionError, ToolPolicy,
 };
-use metier_agent::host::{Approver, ApproverError, Decision, Question};
+use metier_agent::host::{Approver, ApproverError, Decision, Prompter, Question};
 use metier_agent::tools::{Answer, ToolResult};
 use metier_agent::{Dispatch, Ending, Stop};
 use metier_approval::{Ask, Mode, Pinned, Policy, Rules};
@@ -101,17 +101,6 @@ impl Approver for Person {
         Err(ApproverError::new(Unreadable("no commands")))
     }
 
-    async fn ask(&self, question: &Question) -> Option<Decision> {
-        self.questions.lock().unwrap().push(question.clone());
-        if let Some((servers, tools)) = self.meanwhile.lock().unwrap().take() {
-            *servers.tools.lock().unwrap() = tools;
-        }
-        if self.never_answers {
-            std::future::pending::<()>().await;
-        }
-        self.answer
-    }
-
     async fn remember(&self, _agent: &str, _commands: &[Pinned]) -> Result<(), ApproverError> {
         Err(ApproverError::new(Unreadable("no commands")))
     }
@@ -129,6 +118,20 @@ impl Approver for Person {
 
     async fn used(&self, _ids: &[&str], _command: &str) -> Result<bool, ApproverError> {
         Ok(self.holds)
+    }
+}
+
+#[async_trait]
+impl Prompter for Person {
+    async fn ask(&self, question: &Question) -> Option<Decision> {
+        self.questions.lock().unwrap().push(question.clone());
+        if let Some((servers, tools)) = self.meanwhile.lock().unwrap().take() {
+            *servers.tools.lock().unwrap() = tools;
+        }
+        if self.never_answers {
+            std::future::pending::<()>().await;
+        }
+        self.answer
     }
 }
 
@@ -163,6 +166,7 @@ impl Abroad {
         self.bench.foreign = Some(ForeignServers {
             servers: Arc::<Servers>::clone(&self.servers),
             approver: Arc::<Person>::clone(&self.person),
+            prompter: Arc::<Person>::clone(&self.person),
         });
     }
 

@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use libtest_mimic::Failed;
-use metier_agent::host::{Approver, ApproverError, CommandQuestion, Decision, Host, Question};
+use metier_agent::host::{
+    Approver, ApproverError, CommandQuestion, Decision, Host, Prompter, Question,
+};
 use metier_agent::tools::ToolSet;
 use metier_agent::{Dispatch, Ending};
 use metier_approval::{
@@ -139,18 +141,6 @@ impl Approver for Person {
         self.policy.lock().unwrap().clone().map_err(ApproverError::new)
     }
 
-    async fn ask(&self, question: &Question) -> Option<Decision> {
-        let Question::Command(asked) = question else { return None };
-        self.questions.lock().unwrap().push(CommandQuestion::clone(asked));
-        if let Some(work) = self.meanwhile.0.lock().unwrap().take() {
-            work();
-        }
-        if self.never_answers {
-            std::future::pending::<()>().await;
-        }
-        self.answer
-    }
-
     async fn remember(&self, _agent: &str, commands: &[Pinned]) -> Result<(), ApproverError> {
         let mut policy = self.policy.lock().unwrap();
         if let Ok(policy) = &mut *policy {
@@ -171,6 +161,21 @@ impl Approver for Person {
     }
 }
 
+#[async_trait]
+impl Prompter for Person {
+    async fn ask(&self, question: &Question) -> Option<Decision> {
+        let Question::Command(asked) = question else { return None };
+        self.questions.lock().unwrap().push(CommandQuestion::clone(asked));
+        if let Some(work) = self.meanwhile.0.lock().unwrap().take() {
+            work();
+        }
+        if self.never_answers {
+            std::future::pending::<()>().await;
+        }
+        self.answer
+    }
+}
+
 /// An agent whose commands run on the host, in a folder of its own.
 pub(crate) struct OnHost {
     bench: Bench,
@@ -187,7 +192,8 @@ impl OnHost {
             policy.writable.push(real.clone());
         }
         let approver = Arc::<Person>::clone(&person);
-        bench.host = Some(Host { folder: real, readable: Vec::new(), approver });
+        let prompter = Arc::<Person>::clone(&person);
+        bench.host = Some(Host { folder: real, readable: Vec::new(), approver, prompter });
         Self { bench, person, folder }
     }
 

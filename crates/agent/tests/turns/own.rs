@@ -270,10 +270,11 @@ fn recorded(sees_host: bool, person: Option<Person>) -> Result<(String, String),
     let mut bench = Bench::new();
     bench.executor = Some(Arc::clone(&recorder).into());
     bench.settings.prompt.tools = ToolSet::Files;
-    bench.host = person.map(|person| Host {
+    bench.host = person.map(Arc::new).map(|person| Host {
         folder: folder.path().to_owned(),
         readable: Vec::new(),
-        approver: Arc::new(person),
+        approver: Arc::<Person>::clone(&person),
+        prompter: person,
     });
     let (answer, _) = outcomes(&bench, &[("exec", json!({ "command": "ls -l" }))])?.remove(0);
     let ran = recorder.ran.lock().unwrap().join("\n");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use libtest_mimic::Failed;
-use metier_agent::host::{Approver, ApproverError, Decision, Host, Question};
+use metier_agent::host::{Approver, ApproverError, Decision, Host, Prompter, Question};
 use metier_agent::stop;
 use metier_agent::visit::Visits;
 use metier_approval::{Pinned, Policy};
@@ -41,11 +41,12 @@ struct OnHost {
 }
 
 impl OnHost {
-    fn new(approver: Arc<dyn Approver>) -> Self {
+    fn new<P: Approver + Prompter + 'static>(person: Arc<P>) -> Self {
         let folder = TempDir::new().unwrap();
         let mut bench = Bench::new();
         let real = folder.path().canonicalize().unwrap();
-        bench.host = Some(Host { folder: real, readable: Vec::new(), approver });
+        let (approver, prompter) = (Arc::<P>::clone(&person), person);
+        bench.host = Some(Host { folder: real, readable: Vec::new(), approver, prompter });
         let store: Arc<dyn SessionStore> = Arc::new(MemoryStore::new());
         let visits = Visits { sessions: Some(Arc::clone(&store)), ..bench.visits() };
         Self { visits, store, _bench: bench, folder }
@@ -163,20 +164,23 @@ impl Approver for Slow {
         self.person.policy(agent, skills).await
     }
 
-    async fn ask(&self, question: &Question) -> Option<Decision> {
-        let waiting = self.waiting.fetch_add(1, Ordering::SeqCst) + 1;
-        self.most.fetch_max(waiting, Ordering::SeqCst);
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        self.waiting.fetch_sub(1, Ordering::SeqCst);
-        self.person.ask(question).await
-    }
-
     async fn remember(&self, agent: &str, commands: &[Pinned]) -> Result<(), ApproverError> {
         self.person.remember(agent, commands).await
     }
 
     async fn used(&self, ids: &[&str], command: &str) -> Result<bool, ApproverError> {
         self.person.used(ids, command).await
+    }
+}
+
+#[async_trait]
+impl Prompter for Slow {
+    async fn ask(&self, question: &Question) -> Option<Decision> {
+        let waiting = self.waiting.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(waiting, Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        self.person.ask(question).await
     }
 }
 

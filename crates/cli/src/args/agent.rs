@@ -4,9 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use metier_app::AgentChoices;
+use metier_app::models::OfflineWording;
 use metier_config::{AgentToolSet, ExecutorKind, SkillLoadMode, SkillPlacement};
 
 use crate::args::{SourceArgs, word};
+use crate::failure::advice;
 
 /// The heading of what most people leave alone.
 const DETAILS: &str = "How skills reach the model";
@@ -65,6 +68,28 @@ pub(crate) struct AgentArgs {
     /// Where to look.
     #[command(flatten)]
     pub sources: SourceArgs,
+}
+
+impl AgentArgs {
+    /// Returns the choices that these arguments make.
+    pub(crate) fn choices(&self) -> AgentChoices {
+        AgentChoices {
+            model: self.model.clone(),
+            executor: self.executor,
+            tools: self.tools,
+            load_mode: self.load_mode,
+            placement: self.placement,
+            preapproved: self.yes_to.clone(),
+            sources: self.sources.selection(),
+            offline: offline_wording(),
+        }
+    }
+}
+
+/// Returns the words of the offline planner for a person at a command line.
+pub(crate) fn offline_wording() -> OfflineWording {
+    let advice = "choose a model with `--model PROVIDER/NAME`".to_owned();
+    OfflineWording { advice, skill_advice: advice::words }
 }
 
 /// `metier sessions`.

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use metier_app::SourceSelection;
+use metier_app::sources::DEFAULT_AGENT;
 use metier_config::{ConfigWord, ExecutorKind, check_agent_id};
 
 use crate::args::{
@@ -179,6 +181,22 @@ pub(crate) struct SourceArgs {
     /// Act as this agent, with its own folder and skills
     #[arg(long, value_name = "ID", default_value = "default", global = true, value_parser = agent_id)]
     pub agent: String,
+}
+
+impl SourceArgs {
+    /// Returns the sources that these arguments name.
+    pub(crate) fn selection(&self) -> SourceSelection {
+        let agent = if self.agent.is_empty() { DEFAULT_AGENT } else { &self.agent };
+        SourceSelection {
+            skills_dirs: self.skills_dirs.clone(),
+            no_default_sources: self.no_default_sources,
+            mcp: self.mcp.clone(),
+            trust_project: self.trust_project,
+            only: self.only.clone(),
+            no_skills: self.no_skills,
+            agent: agent.to_owned(),
+        }
+    }
 }
 
 /// The commands of `metier skills`.

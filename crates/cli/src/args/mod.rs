@@ -13,7 +13,9 @@ mod setup;
 mod shell;
 mod tree;
 
-pub(crate) use agent::{AgentArgs, ChatArgs, RunArgs, SessionsArgs, SessionsCommand, UsageArgs};
+pub(crate) use agent::{
+    AgentArgs, ChatArgs, RunArgs, SessionsArgs, SessionsCommand, UsageArgs, offline_wording,
+};
 pub(crate) use approvals::{AddArgs, ApprovalsArgs, ApprovalsCommand, CheckArgs};
 pub(crate) use bench::{BenchArgs, BenchCommand, DemoArgs, DemoCommand};
 pub(crate) use commands::{

@@ -352,7 +352,7 @@ fn path_of(command: &Command) -> String {
 mod tests {
     use super::*;
     use crate::args::tree;
-    use crate::remote::command as words;
+    use metier_app::sources::remote::server_command as words;
 
     fn at(path: &str) -> Option<Command> {
         let mut command = tree();

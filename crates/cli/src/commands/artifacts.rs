@@ -15,8 +15,8 @@ use crate::args::{ArtifactsArgs, ArtifactsCommand};
 use crate::context::Context;
 use crate::failure::{Failure, OK};
 use crate::output::{Align, Column, Table, counted, kind, plain, size, style};
-use crate::rewrite::Replacement;
-use crate::runs::{block_on, key_of, owner_of};
+use crate::wait::block_on;
+use metier_app::state::replacement::Replacement;
 
 /// Bytes that are copied at a time.
 const CHUNK: usize = 64 << 10;
@@ -24,9 +24,10 @@ const CHUNK: usize = 64 << 10;
 /// Does what was asked with artifacts.
 pub(super) fn run(arguments: &ArtifactsArgs, context: &Context) -> Result<u8, Failure> {
     // Artifacts outlive the workspace of their session.
-    let named = arguments.session.as_deref().map(key_of);
+    let named = arguments.session.as_deref();
+    let named = named.map(|session| context.app.bare_workspace_key(session));
     let key = named.map_or_else(|| context.session(None), Ok)?;
-    let (store, owner) = (context.artifacts()?, owner_of(&key)?);
+    let (store, owner) = (context.app.artifacts()?, Owner::of(&key)?);
     let is_known = context.session(Some(&key.session)).map(|_| ());
     let json = match arguments.command {
         ArtifactsCommand::Get { .. } => false,

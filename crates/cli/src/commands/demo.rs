@@ -18,9 +18,9 @@ use serde_json::json;
 use super::bench::laboratory::{Call, Laboratory, Setup, Take, Turn};
 use crate::args::{DemoArgs, DemoCommand, SourceArgs};
 use crate::context::Context;
-use crate::environment::Environment;
 use crate::failure::{Failure, OK};
 use crate::output::{Align, Column, Table, style, styled};
+use metier_app::Environment;
 
 /// The skills, each with a text that is found again.
 const SKILLS: [(&str, &str); 2] =
@@ -104,15 +104,9 @@ fn laboratory(context: &Context, folder: &Path) -> Result<Laboratory, Failure> {
         fs::write(skill.join("SKILL.md"), format!("{header}\n{text}\n"))
             .map_err(|error| Failure::of_temporary_folder(&error))?;
     }
-    let state = folder.join("state").to_string_lossy().into_owned();
-    let path = context.environment.variables.get("PATH").cloned().unwrap_or_default();
-    let variables = [("METIER_HOME".to_owned(), state), ("PATH".to_owned(), path)];
-    let environment = Environment {
-        home: None,
-        folder: folder.to_owned(),
-        variables: variables.into(),
-        machine_settings: folder.join("none"),
-    };
+    let path = context.app.environment.variables.get("PATH").cloned().unwrap_or_default();
+    let variables = [("PATH".to_owned(), path)].into();
+    let environment = Environment { variables, ..Environment::new(folder.join("state"), folder) };
     let sources = SourceArgs {
         skills_dirs: vec![skills],
         no_default_sources: true,

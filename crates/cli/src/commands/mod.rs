@@ -28,9 +28,9 @@ pub(crate) use turn::report::hint;
 
 use crate::args::{Command, ConfigCommand, LintFormat, SkillsArgs, SkillsCommand};
 use crate::context::Context;
-use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::Output;
+use metier_app::Environment;
 
 /// Runs a command that needs no settings; `None` if this one does.
 pub(crate) fn without_settings(
@@ -79,7 +79,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8, Failure> {
         Command::Config { command: ConfigCommand::Show { json, all } } => {
             Ok(config::show(context, json, all))
         }
-        other => without_settings(&other, &context.environment, context.output)
+        other => without_settings(&other, &context.app.environment, context.output)
             .unwrap_or(Ok(crate::failure::USAGE)),
     }
 }

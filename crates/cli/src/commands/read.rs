@@ -13,7 +13,8 @@ use super::shown::Shown;
 use crate::args::ReadArgs;
 use crate::context::Context;
 use crate::failure::{Failure, OK};
-use crate::runs::{block_on, key_of, owner_of};
+use crate::wait::block_on;
+use metier_workspace::artifact::Owner;
 
 /// Bytes that are written at a time.
 const CHUNK: usize = 64 << 10;
@@ -40,8 +41,8 @@ pub(super) fn run(arguments: &ReadArgs, context: &Context) -> Result<u8, Failure
 
 fn open_inside(arguments: &ReadArgs, context: &Context, path: &str) -> Result<File, Failure> {
     let key = context.session(arguments.session.as_deref())?;
-    let workspace = context.workspaces()?.workspace(&key);
-    let workspace = workspace.map_err(|error| context.state_failure(&error))?;
+    let workspace = context.app.workspaces()?.workspace(&key);
+    let workspace = workspace.map_err(|error| context.state_failure(error))?;
     let place = SharedPlace::resolve(path)
         .map_err(|error| Failure::usage(format!("`{path}` cannot be read: {error}")))?;
     workspace.open_file(&place).map_err(|error| {
@@ -71,10 +72,11 @@ fn open_of_skill(arguments: &ReadArgs, context: &Context, path: &str) -> Result<
 fn load(arguments: &ReadArgs, context: &Context) -> Result<Vec<u8>, Failure> {
     let reference = ArtifactRef::parse(&arguments.reference).map_err(Failure::from)?;
     // Artifacts outlive the workspace of their session.
-    let named = arguments.session.as_deref().map(key_of);
+    let named = arguments.session.as_deref();
+    let named = named.map(|session| context.app.bare_workspace_key(session));
     let key = named.map_or_else(|| context.session(None), Ok)?;
-    let artifact = reference.key(&owner_of(&key)?);
-    let store = context.artifacts()?;
+    let artifact = reference.key(&Owner::of(&key)?);
+    let store = context.app.artifacts()?;
     block_on(async {
         let loaded = store.load(&artifact, reference.version()).await;
         let mut loaded = loaded?;

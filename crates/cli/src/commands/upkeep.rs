@@ -1,54 +1,29 @@
 //! `metier gc` and `metier doctor`.
 
-use std::collections::BTreeSet;
-use std::time::Duration;
-
+use metier_app::masking;
 use metier_sandbox::Level;
 use metier_sandbox::doctor::{self, Place, Report, Verdict};
 use metier_secrets::MIN_SECRET_BYTES;
-use metier_session::SessionStore;
-use metier_skill::library::TrustStore;
 use metier_workspace::executor::ContainerError;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::coverage::IdleApproval;
+use crate::coverage::idle_words;
 use crate::failure::{FAILED, Failure, OK};
-use crate::masking;
 use crate::output::{counted, plain, style, styled};
-use crate::runs::block_on;
+use crate::reporter::exposed_words;
+use crate::wait::block_on;
 
-/// Staged and fetched skills, and unfinished artifacts, that nobody used for so long are removed.
-const UNUSED_CONTENT: Duration = Duration::from_hours(30 * 24);
-const UNFINISHED: Duration = Duration::from_hours(1);
 /// What control groups are called among the offers of a system.
 const CONTROL_GROUPS: &str = "control groups";
 
 /// Removes what nobody needs any more.
 pub(super) fn gc(context: &Context, json: bool) -> Result<u8, Failure> {
     let working = context.output.working("removing what nobody used");
-    let workspaces = context.workspaces()?;
-    let removed = workspaces.remove_unused(context.workspace_ttl());
-    let removed = removed.map_err(|error| context.state_failure(&error))?;
-    // Requests of a session are made of the skills as they were.
-    let needed = match context.existing_sessions()? {
-        Some(store) => block_on(async { Ok(store.digests().await?) })?,
-        None => BTreeSet::new(),
-    };
-    let trees = workspaces.remove_unused_content(UNUSED_CONTENT, &needed);
-    let trees = trees.map_err(|error| context.state_failure(&error))?;
-    let fetched = remove_fetched(context)?;
-    remove_unfinished(&context.cache());
-    let groups = metier_sandbox::remove_leftovers();
-    let artifacts = context.artifacts()?;
-    let (unfinished, containers) = block_on(async {
-        let unfinished = artifacts.clean(UNFINISHED).await?;
-        let containers = context.containers().remove_leftovers(&workspaces).await;
-        Ok((unfinished, containers))
-    })?;
+    let removed = block_on(async { Ok(context.app.clean_up().await?) })?;
     drop(working);
-    let (containers, is_good) = match containers {
-        Ok(containers) => (Some(containers.len()), true),
+    let (containers, is_good) = match removed.containers {
+        Ok(count) => (Some(count), true),
         // Without an engine there are no containers.
         Err(ContainerError::NoEngine { .. } | ContainerError::Unreachable { .. }) => {
             (Some(0), true)
@@ -67,58 +42,38 @@ pub(super) fn gc(context: &Context, json: bool) -> Result<u8, Failure> {
     };
     if json {
         context.output.json(&json!({
-            "workspaces": removed.len(), "skills": trees, "fetched": fetched, "runs": groups,
-            "containers": containers, "artifacts": unfinished
+            "workspaces": removed.workspaces, "skills": removed.skills, "fetched": removed.fetched,
+            "runs": removed.runs, "containers": containers, "artifacts": removed.artifacts
         }));
     } else {
         context.output.print(&format!(
             "removed {}, {}, {}, {}, {}, {}",
-            counted(removed.len(), "workspace"),
-            counted(trees, "staged skill"),
-            counted(fetched, "fetched skill"),
-            counted(groups, "run"),
+            counted(removed.workspaces, "workspace"),
+            counted(removed.skills, "staged skill"),
+            counted(removed.fetched, "fetched skill"),
+            counted(removed.runs, "run"),
             counted(containers.unwrap_or_default(), "container"),
-            counted(unfinished, "unfinished artifact")
+            counted(removed.artifacts, "unfinished artifact")
         ));
     }
     Ok(if is_good { OK } else { FAILED })
 }
 
-/// Removes what was fetched of other servers and nobody trusts any more.
-fn remove_fetched(context: &Context) -> Result<usize, Failure> {
-    let trust = TrustStore::load(&context.trust_file())?;
-    let store = context.remote_store();
-    Ok(store.remove_unused(UNUSED_CONTENT, &trust)?)
-}
-
-/// Removes files of the cache that were being written when their metier was killed.
-fn remove_unfinished(cache: &std::path::Path) {
-    use std::fs;
-    let entries = fs::read_dir(cache).into_iter().flatten().filter_map(Result::ok);
-    for entry in entries.filter(|it| it.file_name().as_encoded_bytes().starts_with(b".")) {
-        let changed = entry.metadata().and_then(|it| it.modified()).ok();
-        let age = changed.and_then(|changed| changed.elapsed().ok());
-        if age.is_some_and(|age| age > UNFINISHED) {
-            // What cannot be removed is in nobody's way.
-            let _left = fs::remove_file(entry.path());
-        }
-    }
-}
-
 /// Shows what the machine offers and tries every promise.
 pub(super) fn examine(context: &Context, json: bool) -> Result<u8, Failure> {
     let folder = tempfile::tempdir().map_err(|error| Failure::of_temporary_folder(&error))?;
-    let (work, private) = (folder.path().join("work"), context.environment.state());
+    let (work, private) = (folder.path().join("work"), context.app.environment.state());
     doctor::make_folder(&work).map_err(|error| Failure::of_temporary_folder(&error))?;
     open_way(folder.path()).map_err(|error| Failure::of_temporary_folder(&error))?;
-    let private = context.environment.home.clone().unwrap_or(private);
+    let private = context.app.environment.home.as_deref().unwrap_or(private);
     let work = work.canonicalize().map_err(|error| Failure::of_temporary_folder(&error))?;
     let working = context.output.working("trying what this machine promises");
     let report = doctor::examine(&Place::new(&work, &private));
     drop(working);
     if json {
         let mut report = machine_readable(&report);
-        report["exposed_files"] = context.exposed_files().into();
+        let exposed = context.app.exposed_files();
+        report["exposed_files"] = exposed.iter().map(exposed_words).collect();
         context.output.json(&report);
     } else {
         context.output.print(&page(&report));
@@ -136,7 +91,7 @@ pub(super) fn examine(context: &Context, json: bool) -> Result<u8, Failure> {
 
 /// Says which keys are too short to be masked, if some are.
 fn tell_unmasked(context: &Context) {
-    let names = masking::unmasked(&context.config, &context.environment).join(", ");
+    let names = masking::unmasked(&context.app.config, &context.app.environment).join(", ");
     if !names.is_empty() {
         context.output.note(
             style::WARN,
@@ -148,11 +103,10 @@ fn tell_unmasked(context: &Context) {
 
 /// Names approvals that cover nothing. What cannot be read is no reason to examine nothing else.
 fn warn_of_idle_approvals(context: &Context) {
-    let idle = context.decisions(None).and_then(|decisions| context.idle_approvals(&decisions));
+    let idle =
+        context.decisions(None).and_then(|decisions| Ok(context.app.idle_approvals(&decisions)?));
     let texts = match idle {
-        Ok(idle) => {
-            idle.iter().map(|IdleApproval { id, reason }| format!("{id} {reason}")).collect()
-        }
+        Ok(idle) => idle.iter().map(|idle| format!("{} {}", idle.id, idle_words(idle))).collect(),
         Err(failure) => vec![format!("approvals cannot be read: {failure}")],
     };
     for text in texts {

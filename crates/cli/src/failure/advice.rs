@@ -5,12 +5,11 @@
 
 use std::borrow::Cow;
 
+use metier_config::toml_key;
 use metier_skill::advice::{EntryVariable, ProgramSource, SkillAdvice};
 use metier_skill::header::RefusedOption;
 use metier_skill::library::{Block, Entry, EntryRefusal};
 use metier_skill::problem::Problem;
-
-use crate::grants::toml_key;
 
 /// A problem in the words of the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 //! way: the tests render every one of them into one file, where the wording is read as a whole.
 
 pub(crate) mod advice;
+mod app;
 mod place;
 mod remedies;
 mod runs;
@@ -18,8 +19,8 @@ use std::io;
 use metier_skill::library::Entry;
 
 pub(crate) use place::names_setting;
-pub(crate) use remedies::{WHICH_SESSIONS, server_advice};
-pub(crate) use runs::FailedRun;
+pub(crate) use remedies::server_advice;
+pub(crate) use runs::{FailedRun, grant_words};
 
 /// Nothing went wrong.
 pub(crate) const OK: u8 = 0;

@@ -26,10 +26,10 @@ use metier_skill::search::edit_distance;
 use metier_workspace::artifact::ArtifactError;
 
 use super::{Failure, advice};
-use crate::models::OFFLINE;
 use crate::output::size;
+use metier_app::models::OFFLINE;
 
-const OTHER_STATE: &str = "set METIER_HOME to a folder that you can write to";
+pub(super) const OTHER_STATE: &str = "set METIER_HOME to a folder that you can write to";
 const AGAIN: &str = "run the command again";
 const LESS: &str = "ask for less at once, or start a new session";
 /// Sessions that only `metier exec` has used are in no list.
@@ -38,7 +38,7 @@ pub(crate) const WHICH_SESSIONS: &str =
 const CERTIFICATES: &str = "check the address, and the clock and certificates of this system";
 /// Wrong characters with which the name of a provider is still recognised.
 const MAX_SLIPS: usize = 2;
-const FREE_SPACE: &str = "free some space on that disk; `metier gc` may help";
+pub(super) const FREE_SPACE: &str = "free some space on that disk; `metier gc` may help";
 
 impl Failure {
     fn with(self, hint: Option<&str>) -> Self {
@@ -74,9 +74,9 @@ impl Failure {
     }
 }
 
-impl From<ConfigError> for Failure {
-    fn from(error: ConfigError) -> Self {
-        let failure = Self::of(&error).with(Self::hint_of_config(&error).as_deref());
+impl From<&ConfigError> for Failure {
+    fn from(error: &ConfigError) -> Self {
+        let failure = Self::of(error).with(Self::hint_of_config(error).as_deref());
         match error {
             ConfigError::Unreadable { .. } => failure,
             _ => failure.into_usage(),
@@ -84,9 +84,9 @@ impl From<ConfigError> for Failure {
     }
 }
 
-impl From<ConfigEditError> for Failure {
-    fn from(error: ConfigEditError) -> Self {
-        let hint = match &error {
+impl From<&ConfigEditError> for Failure {
+    fn from(error: &ConfigEditError) -> Self {
+        let hint = match error {
             ConfigEditError::Unknown { nearest: Some(nearest), .. } => {
                 Some(format!("did you mean `{nearest}`?"))
             }
@@ -101,7 +101,7 @@ impl From<ConfigEditError> for Failure {
         };
         match error {
             ConfigEditError::Config(error) => error.into(),
-            error => Self::of(&error).with(hint.as_deref()).into_usage(),
+            error => Self::of(error).with(hint.as_deref()).into_usage(),
         }
     }
 }
@@ -127,10 +127,10 @@ impl Failure {
     }
 }
 
-impl From<ClientConfigError> for Failure {
-    fn from(error: ClientConfigError) -> Self {
+impl From<&ClientConfigError> for Failure {
+    fn from(error: &ClientConfigError) -> Self {
         use ClientConfigError as E;
-        let hint = match &error {
+        let hint = match error {
             E::NoHome { .. } => Some("set HOME, or use `--scope project`"),
             E::NoProjectFile { .. } => Some("leave out `--scope project`"),
             E::OutsideProject { .. } => {
@@ -144,12 +144,12 @@ impl From<ClientConfigError> for Failure {
             E::AdditionNotUnderstood { .. } => Some("add what is shown yourself"),
             E::RemovalNotUnderstood { name, .. } => {
                 let hint = format!("take `{name}` out yourself");
-                return Self::of(&error).hint(hint);
+                return Self::of(error).hint(hint);
             }
             E::Changed { .. } => Some("try again"),
             _ => None,
         };
-        let failure = match &error {
+        let failure = match error {
             E::NoHome { .. } => Self::new("HOME is not set, so there is no configuration of yours"),
             // The sources of the source would say the same again.
             E::Read { source, .. } | E::Write { source, .. } => {
@@ -165,79 +165,79 @@ impl From<ClientConfigError> for Failure {
     }
 }
 
-impl From<RedactorError> for Failure {
-    fn from(error: RedactorError) -> Self {
-        Self::brief(&error)
+impl From<&RedactorError> for Failure {
+    fn from(error: &RedactorError) -> Self {
+        Self::brief(error)
             .into_usage()
             .hint("remove keys that are not needed from the configuration: all of them are masked")
     }
 }
 
-impl From<PatternError> for Failure {
-    fn from(error: PatternError) -> Self {
+impl From<&PatternError> for Failure {
+    fn from(error: &PatternError) -> Self {
         // The rest of what the source says repeats the pattern.
         Self::usage(format!("{error}: {}", error.source.kind()))
             .hint("write names such as `pdf`, or patterns such as `git-*`")
     }
 }
 
-impl From<TrustError> for Failure {
-    fn from(error: TrustError) -> Self {
-        let hint = match &error {
+impl From<&TrustError> for Failure {
+    fn from(error: &TrustError) -> Self {
+        let hint = match error {
             TrustError::Broken { .. } => {
                 "delete it and run `metier trust` in each project you trust"
             }
             _ => "make it readable and writable for you, or set METIER_HOME to another folder",
         };
-        Self::of(&error).hint(hint)
+        Self::of(error).hint(hint)
     }
 }
 
-impl From<LibraryError> for Failure {
-    fn from(error: LibraryError) -> Self {
-        Self::of(&error)
+impl From<&LibraryError> for Failure {
+    fn from(error: &LibraryError) -> Self {
+        Self::of(error)
             .hint("make its files readable for you, and take out what does not belong to the skill")
     }
 }
 
-impl From<EntryTreeError> for Failure {
-    fn from(error: EntryTreeError) -> Self {
+impl From<&EntryTreeError> for Failure {
+    fn from(error: &EntryTreeError) -> Self {
         match error {
             EntryTreeError::Unreadable(error) => error.into(),
-            error => Self::of(&error).hint(advice::words(&ChangedSkill::REMEDY)),
+            error => Self::of(error).hint(advice::words(&ChangedSkill::REMEDY)),
         }
     }
 }
 
-impl From<AgentError> for Failure {
-    fn from(error: AgentError) -> Self {
+impl From<&AgentError> for Failure {
+    fn from(error: &AgentError) -> Self {
         match error {
             AgentError::Model(error) => error.into(),
             AgentError::Session(error) => error.into(),
-            AgentError::Text(error) => Self::of(&error).hint("start a new session"),
-            AgentError::Load { .. } => Self::of(&error)
+            AgentError::Text(error) => Self::of(error).hint("start a new session"),
+            AgentError::Load { .. } => Self::of(error)
                 .hint("`metier skills list --all` shows every skill, and why one cannot be used"),
             AgentError::Attach { .. } => {
-                Self::of(&error).hint("set METIER_HOME to a folder that you can write to")
+                Self::of(error).hint("set METIER_HOME to a folder that you can write to")
             }
-            AgentError::Io(_) => Self::of(&error)
+            AgentError::Io(_) => Self::of(error)
                 .hint("the system is short of processes or open files; try again later"),
             AgentError::State(DeltaError::TooMany { limit }) => Self::new(format!(
                 "too much happened in one step: more than {limit} values changed"
             ))
             .hint(LESS),
-            AgentError::State(_) => Self::of(&error).hint("start a new session"),
+            AgentError::State(_) => Self::of(error).hint("start a new session"),
             AgentError::TooLong => {
                 Self::new("the conversation does not fit into the model, not even summarised")
                     .hint("start a new session")
             }
-            error => Self::of(&error),
+            error => Self::of(error),
         }
     }
 }
 
-impl From<SessionError> for Failure {
-    fn from(error: SessionError) -> Self {
+impl From<&SessionError> for Failure {
+    fn from(error: &SessionError) -> Self {
         use SessionError as E;
         match error {
             E::Id { of: "session", .. } => {
@@ -252,8 +252,8 @@ impl From<SessionError> for Failure {
             }
             E::TooLarge { what, size, limit } => {
                 // An event is a message, of the person, the model or a tool.
-                let what = if what == "the event" { "a message" } else { what };
-                let (size, limit) = (bytes(size as u64), bytes(limit as u64));
+                let what = if *what == "the event" { "a message" } else { what };
+                let (size, limit) = (bytes(*size as u64), bytes(*limit as u64));
                 Self::new(format!("{what} has {size}, and at most {limit} are taken"))
                     .hint("put long content into a file, and attach it")
             }
@@ -273,13 +273,13 @@ impl From<SessionError> for Failure {
                     .hint(FREE_SPACE)
             }
             E::NoAccess { .. } => {
-                Self::of(&error).hint("METIER_HOME chooses another state directory")
+                Self::of(error).hint("METIER_HOME chooses another state directory")
             }
             E::Foreign { database } => {
                 Self::new(format!("`{}` is a database of another program", database.display()))
                     .hint("move it away, or set METIER_HOME to another state directory")
             }
-            E::Newer { .. } => Self::of(&error)
+            E::Newer { .. } => Self::of(error)
                 .hint("install a newer metier, or set METIER_HOME to another state directory"),
             E::Moved { database } => Self::new(format!(
                 "the database `{}` was moved away or replaced while it was in use",
@@ -299,17 +299,17 @@ impl From<SessionError> for Failure {
                     .hint("move it away, or set METIER_HOME to another state directory")
             }
             // What to do is part of the messages.
-            error => Self::of(&error),
+            error => Self::of(error),
         }
     }
 }
 
-impl From<ArtifactError> for Failure {
-    fn from(error: ArtifactError) -> Self {
+impl From<&ArtifactError> for Failure {
+    fn from(error: &ArtifactError) -> Self {
         use ArtifactError as E;
         match error {
             E::Name { .. } | E::Id { .. } | E::MimeType { .. } | E::Reference { .. } => {
-                Self::brief(&error).into_usage()
+                Self::brief(error).into_usage()
             }
             E::NotFound { name } => Self::new(format!("there is no artifact `{name}`")).hint(
                 "`metier artifacts list` shows those there are; `--session` names the session",
@@ -333,7 +333,7 @@ impl From<ArtifactError> for Failure {
             }
             E::TooLarge { name, limit } => Self::new(format!(
                 "`{name}` is longer than {}, the most that an artifact may have",
-                bytes(limit)
+                bytes(*limit)
             ))
             .hint("save less, or in several files"),
             E::Damaged { name, version, fault } => Self::new(format!(
@@ -342,26 +342,26 @@ impl From<ArtifactError> for Failure {
             .hint(format!(
                 "`metier artifacts rm {name}@{version}` deletes it; or restore a backup"
             )),
-            E::Content { .. } => Self::brief(&error).hint("check the disk that it is on"),
-            error => Self::brief(&error),
+            E::Content { .. } => Self::brief(error).hint("check the disk that it is on"),
+            error => Self::brief(error),
         }
     }
 }
 
-impl From<TreeError> for Failure {
-    fn from(error: TreeError) -> Self {
-        let hint = match &error {
+impl From<&TreeError> for Failure {
+    fn from(error: &TreeError) -> Self {
+        let hint = match error {
             TreeError::Unreadable { .. } => "make it readable for you",
             _ => "take out what does not belong to the skill",
         };
-        Self::of(&error).hint(hint)
+        Self::of(error).hint(hint)
     }
 }
 
-impl From<ArchiveError> for Failure {
-    fn from(error: ArchiveError) -> Self {
+impl From<&ArchiveError> for Failure {
+    fn from(error: &ArchiveError) -> Self {
         use ArchiveError as E;
-        let hint = match &error {
+        let hint = match error {
             E::UnknownFormat { .. } => Some("name a `.zip`, `.tar`, `.tar.gz` or `SKILL.md`"),
             E::Unreadable { .. } => Some("make it readable for you"),
             E::RatioTooHigh { .. } | E::HeadersTooLarge { .. } => {
@@ -379,7 +379,7 @@ impl From<ArchiveError> for Failure {
             E::TargetExists { .. } => Some(AGAIN),
             _ => None,
         };
-        let failure = match &error {
+        let failure = match error {
             E::ArchiveTooLarge { bytes: size, limit } => {
                 let (size, limit) = (bytes(*size), bytes(*limit));
                 Self::new(format!("the archive has {size}, more than the {limit} allowed"))
@@ -396,26 +396,26 @@ impl From<ArchiveError> for Failure {
             }
             error => Self::of(error),
         };
-        failure.with(hint).unless_full(&error)
+        failure.with(hint).unless_full(error)
     }
 }
 
-impl From<PlaceError> for Failure {
-    fn from(error: PlaceError) -> Self {
-        let hint = match &error {
+impl From<&PlaceError> for Failure {
+    fn from(error: &PlaceError) -> Self {
+        let hint = match error {
             PlaceError::Write { .. } => OTHER_STATE,
             PlaceError::Archive(_) => "ask the author of the skill for another download",
             _ => {
                 "the option did not bring what the skill says: try another, or ask the author of the skill"
             }
         };
-        Self::of(&error).hint(hint).unless_full(&error)
+        Self::of(error).hint(hint).unless_full(error)
     }
 }
 
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        let hint = match &error {
+impl From<&StoreError> for Failure {
+    fn from(error: &StoreError) -> Self {
+        let hint = match error {
             StoreError::Fault(_) => {
                 Some("if the skill has changed there, list it again and look at it anew")
             }
@@ -423,14 +423,14 @@ impl From<StoreError> for Failure {
             StoreError::Dynamic => Some("ask whoever runs the server for a skill of files"),
             _ => None,
         };
-        Self::of(&error).with(hint).unless_full(&error)
+        Self::of(error).with(hint).unless_full(error)
     }
 }
 
-impl From<NetError> for Failure {
-    fn from(error: NetError) -> Self {
+impl From<&NetError> for Failure {
+    fn from(error: &NetError) -> Self {
         use NetError as E;
-        let hint = match &error {
+        let hint = match error {
             E::Url { .. } => Some("write it as `https://host/path`"),
             E::Setup(_) => Some("check the certificates of this system"),
             E::Resolve { .. } | E::Connect { .. } => {
@@ -455,7 +455,7 @@ impl From<NetError> for Failure {
             }
             _ => None,
         };
-        let failure = match &error {
+        let failure = match error {
             E::TooLarge { url, limit } => {
                 Self::new(format!("`{url}` is larger than {}", bytes(*limit)))
             }
@@ -511,8 +511,8 @@ pub(crate) fn server_advice(error: &McpClientError) -> Option<&'static str> {
     })
 }
 
-impl From<ModelError> for Failure {
-    fn from(error: ModelError) -> Self {
+impl From<&ModelError> for Failure {
+    fn from(error: &ModelError) -> Self {
         use ModelError as E;
         let is_usage = matches!(
             error,
@@ -522,7 +522,7 @@ impl From<ModelError> for Failure {
                 | E::ScriptFile { .. }
                 | E::Script { .. }
         );
-        let mut failure = match &error {
+        let mut failure = match error {
             // Scripts are for tests; the planner is for people.
             E::UnknownProvider { provider, known } => {
                 let known = known.iter().map(String::as_str).filter(|it| *it != "scripted");
@@ -532,12 +532,12 @@ impl From<ModelError> for Failure {
             E::TooLarge { limit } => {
                 Self::new(format!("the reply is larger than {}", bytes(*limit as u64)))
             }
-            _ => Self::brief(&error),
+            _ => Self::brief(error),
         };
         if is_usage {
             failure = failure.into_usage();
         }
-        match &error {
+        match error {
             E::NoKey { provider, variable: Some(_) } => failure.hint(format!(
                 "`--model {OFFLINE}` needs no key; or set `models.providers.{provider}.key`"
             )),
@@ -553,6 +553,37 @@ impl From<ModelError> for Failure {
         }
     }
 }
+
+/// Makes failures also of errors that are not needed any more.
+macro_rules! from_owned {
+    ($($error:ty),*) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::from(&error)
+            }
+        }
+    )*};
+}
+
+from_owned!(
+    AgentError,
+    ArchiveError,
+    ArtifactError,
+    ClientConfigError,
+    ConfigEditError,
+    ConfigError,
+    EntryTreeError,
+    LibraryError,
+    ModelError,
+    NetError,
+    PatternError,
+    PlaceError,
+    RedactorError,
+    SessionError,
+    StoreError,
+    TreeError,
+    TrustError
+);
 
 /// A number of bytes as people read it; most limits are round.
 fn bytes(count: u64) -> String {

@@ -5,8 +5,9 @@ use std::io::{self, ErrorKind};
 use std::iter;
 use std::path::Path;
 
+use metier_config::toml_key;
 use metier_sandbox::SpawnError;
-use metier_skill::library::EntryKey;
+use metier_skill::library::{EntryKey, EntryRefusal};
 use metier_workspace::artifact::ArtifactError;
 use metier_workspace::executor::{ContainerError, ExecuteError};
 use metier_workspace::grant::BeyondError;
@@ -14,7 +15,6 @@ use metier_workspace::input::InputError;
 use metier_workspace::{RunError, TimeoutError};
 
 use super::Failure;
-use crate::grants::remedy;
 
 /// The run that failed.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ impl FailedRun<'_> {
             E::Beyond(beyond) => {
                 let why = beyond_words(beyond);
                 return Failure::new(format!("`{}` is not run: {why}", self.skill))
-                    .hint(remedy(self.entry_key, beyond));
+                    .hint(grant_words(self.entry_key, beyond));
             }
             E::Input(InputError::Artifact {
                 from,
@@ -237,4 +237,31 @@ fn system_remedy(error: &RunError) -> Option<&'static str> {
         }
         _ => return None,
     })
+}
+
+/// Returns how to allow what a skill asks for, for a person who agrees with it.
+pub(crate) fn grant_words(entry_key: &EntryKey, error: &BeyondError) -> String {
+    let setting = match error {
+        BeyondError::Network { asked, .. } => {
+            let key = toml_key(&entry_key.key);
+            let words: Vec<&str> = asked.split(' ').collect();
+            let value = match words[..] {
+                ["host"] => format!("{asked:?}"),
+                _ => format!("{words:?}"),
+            };
+            let setting = format!("skills.entries.{key}.network = {value}");
+            match entry_key.refusal {
+                None => setting,
+                Some(EntryRefusal::SourceNotNamed(source)) => {
+                    format!("{setting}` and `skills.entries.{key}.source = \"{source}\"")
+                }
+                Some(_) => format!("exec.network = {value}"),
+            }
+        }
+        BeyondError::Timeout { asked, .. } => format!("exec.max_timeout = {asked}"),
+        BeyondError::Memory { asked, .. } => format!("exec.memory_mb = {asked}"),
+        BeyondError::Processes { asked, .. } => format!("exec.processes = {asked}"),
+        _ => return "change the settings under `exec`".to_owned(),
+    };
+    format!("if it should have that, set `{setting}`")
 }

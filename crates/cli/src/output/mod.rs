@@ -30,10 +30,10 @@ pub(crate) use table::{Align, Column, Table, bar};
 pub(crate) use ticker::Ticker;
 
 use crate::args::{self, Color};
-use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::failure::advice::ProblemText;
 use crate::masking::{masked, masked_fields, masked_json};
+use metier_app::Environment;
 
 /// The width of text that goes to no terminal.
 const USUAL_WIDTH: usize = 100;

@@ -77,26 +77,19 @@ pub(crate) struct Status {
 
 /// The line of something that takes its time, as long as the value is there.
 #[derive(Debug)]
-pub(crate) struct Working(Option<Status>);
+pub(crate) struct Working(Status);
 
 impl Working {
     /// Begins to wait.
     pub(super) fn begin(output: Output, text: &str) -> Self {
         let status = Status::after(output, HARDLY_ANY_TIME);
         status.set(text);
-        Self(Some(status))
-    }
-
-    /// For what nobody waits for.
-    pub(crate) fn unseen() -> Self {
-        Self(None)
+        Self(status)
     }
 
     /// Says which part of it is going on.
     pub(crate) fn set(&self, text: &str) {
-        if let Some(status) = &self.0 {
-            lock(&status.line).text = plain(text);
-        }
+        lock(&self.0.line).text = plain(text);
     }
 }
 

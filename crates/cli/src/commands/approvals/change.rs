@@ -14,19 +14,19 @@ use crate::args::AddArgs;
 use crate::context::Context;
 use crate::coverage::covered_words;
 use crate::failure::{FAILED, Failure, OK};
-use crate::mcp;
 use crate::output::{plain, style};
-use crate::runs::block_on;
+use crate::wait::block_on;
+use metier_app::servers::{self, TOOL_PREFIX};
 
 /// Most characters of what a tool says of itself that are shown.
 const MAX_SAID: usize = 300;
 
 /// Lets a program run, or a tool of another server be called.
 pub(super) fn add(context: &Context, wanted: &AddArgs) -> Result<u8, Failure> {
-    if let Some(named) = mcp::named_tool(&wanted.pattern) {
+    if let Some(named) = servers::named_tool(&wanted.pattern) {
         return add_tool(context, wanted, named?);
     }
-    let pattern = context.program_pattern(&wanted.pattern)?;
+    let pattern = context.app.program_pattern(&wanted.pattern)?;
     let directory = wanted.dir.as_deref().map(|folder| folder_of(context, folder)).transpose()?;
     let arguments = match &wanted.args {
         Some(pattern) => ArgumentRule::Like(pattern.clone()),
@@ -46,7 +46,7 @@ pub(super) fn add(context: &Context, wanted: &AddArgs) -> Result<u8, Failure> {
         ))
         .hint("for example `status( --short)?`; it must match all arguments together"));
     }
-    let coverage = context.coverage(&entry)?;
+    let coverage = context.app.coverage(&entry)?;
     if let EntryCoverage::Nothing { because } = &coverage {
         return Err(Failure::usage(format!("an entry for the name alone would cover nothing: {because}"))
             .hint("`--args REGEX` covers arguments that match; `--any-arguments` covers all, also those that run other programs"));
@@ -54,7 +54,7 @@ pub(super) fn add(context: &Context, wanted: &AddArgs) -> Result<u8, Failure> {
     let covered = covered_words(&entry, &coverage);
     let is_missing = is_missing(context, &entry);
     let rule = rule_of_entry(entry);
-    let store = context.sessions()?;
+    let store = context.app.sessions()?;
     let decision = block_on(async { Ok(store.decide(wanted.agent.as_deref(), rule).await?) })?;
     if wanted.json {
         context.output.json(&described(context, &decision)?);
@@ -85,8 +85,8 @@ fn add_tool(
         return Err(Failure::usage(format!("`{}` is not one tool", plain(&wanted.pattern)))
             .hint(format!("`mcp.servers.{server}.allow` in the configuration takes patterns")));
     }
-    let names = context.mcp_names();
-    let Some(servers) = context.tool_servers()?.filter(|_| names.has(&server)) else {
+    let names = context.app.mcp_names();
+    let Some(servers) = context.app.tool_servers()?.filter(|_| names.has(&server)) else {
         return Err(Failure::usage(format!("no tools of a server `{server}` are used"))
             .hint(format!("`[mcp.servers.{server}]` in the configuration describes one")));
     };
@@ -94,7 +94,7 @@ fn add_tool(
         return Err(Failure::usage(format!("`{tool}` of the server `{server}` is switched off"))
             .hint(format!("look at `mcp.servers.{server}.deny` in the configuration")));
     }
-    let store = context.sessions()?;
+    let store = context.app.sessions()?;
     let working = context.output.working(&format!("asking {server} for its tools"));
     let (definition, decision) = block_on(async {
         let definition = servers.tool(&server, &tool).await;
@@ -120,7 +120,7 @@ fn add_tool(
 
 /// Takes decisions back. What is not there does not keep the others from being taken back.
 pub(super) fn revoke(context: &Context, ids: &[String], json: bool) -> Result<u8, Failure> {
-    let store = context.existing_sessions()?;
+    let store = context.app.existing_sessions()?;
     let (mut revoked, mut unknown) = (Vec::new(), Vec::new());
     for id in ids {
         let was_there = match &store {
@@ -148,8 +148,8 @@ pub(super) fn revoke(context: &Context, ids: &[String], json: bool) -> Result<u8
 /// The folder of an entry, with all links followed: it is compared with where commands really run.
 fn folder_of(context: &Context, folder: &Path) -> Result<std::path::PathBuf, Failure> {
     let text = folder.to_string_lossy();
-    let folder = context.environment.expand(&text, &context.environment.folder);
-    let found = context.machine().folder(&folder);
+    let folder = context.app.environment.expand(&text, &context.app.environment.folder);
+    let found = context.app.machine().folder(&folder);
     found.map(|found| found.real).ok_or_else(|| {
         Failure::usage(format!("`{}` is not a folder", folder.display()))
             .hint("a program is allowed in folders that are there")
@@ -159,7 +159,7 @@ fn folder_of(context: &Context, folder: &Path) -> Result<std::path::PathBuf, Fai
 /// Whether an entry names one program that is not there.
 fn is_missing(context: &Context, entry: &Entry) -> bool {
     !entry.pattern.contains(['*', '?'])
-        && context.machine().executable(Path::new("/"), &entry.pattern).is_none()
+        && context.app.machine().executable(Path::new("/"), &entry.pattern).is_none()
 }
 
 /// What a decision allows, in words.
@@ -170,7 +170,7 @@ fn sentence(decision: &Decision) -> String {
             (plain(pattern), arguments.as_deref(), directory.as_deref())
         }
         Rule::Tool { server, tool, .. } => {
-            (format!("{}{}/{}", mcp::NAMED, plain(server), plain(tool)), None, None)
+            (format!("{}{}/{}", TOOL_PREFIX, plain(server), plain(tool)), None, None)
         }
         Rule::Exact { .. } => return plain(id),
     };

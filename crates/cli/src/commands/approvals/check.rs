@@ -12,6 +12,7 @@ use crate::args::CheckArgs;
 use crate::context::Context;
 use crate::failure::{Failure, OK};
 use crate::output::{Align, Column, Table, plain, style, styled};
+use crate::wait::block_on;
 
 /// A person would be asked.
 const ASKED: u8 = 3;
@@ -25,10 +26,11 @@ pub(super) fn check(context: &Context, question: &CheckArgs) -> Result<u8, Failu
         words => joined(words),
     };
     let snapshot = context.library(&question.sources)?;
-    let policy = context.policy(&question.sources.agent, &snapshot)?;
-    let machine = context.machine();
+    let policy =
+        block_on(async { Ok(context.app.policy(&question.sources.agent, &snapshot).await?) })?;
+    let machine = context.app.machine();
     let folder = question.cwd.as_deref().unwrap_or(Path::new(""));
-    let folder = context.environment.folder.join(folder);
+    let folder = context.app.environment.folder.join(folder);
     let Some(start) = machine.folder(&folder) else {
         return Err(Failure::usage(format!("`{}` is not a folder", folder.display()))
             .hint("`--cwd` names the folder that the command would start in"));
@@ -41,7 +43,7 @@ pub(super) fn check(context: &Context, question: &CheckArgs) -> Result<u8, Failu
     } else {
         context.output.print(&answer.to_text(context.output.width()));
     }
-    context.report(&context.config_problems());
+    context.report(&context.app.config_problems());
     Ok(answer.code)
 }
 

@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 use super::{joined, safe};
 use crate::commands::sessions::ago;
 use crate::context::Context;
-use crate::coverage::{IdleApproval, coverage_cell, coverage_word};
+use crate::coverage::{coverage_cell, coverage_word, idle_words};
 use crate::failure::{Failure, OK};
-use crate::mcp::NAMED;
 use crate::output::{Align, Column, Table, counted, plain, style};
+use metier_app::servers::TOOL_PREFIX;
 
 /// Lists decisions, and what the configuration allows.
 pub(super) fn list(context: &Context, agent: Option<&str>, json: bool) -> Result<u8, Failure> {
     let decisions = context.decisions(agent)?;
     let configured = configured(context)?;
-    let idle = context.idle_approvals(&decisions)?;
+    let idle = context.app.idle_approvals(&decisions)?;
     if json {
         let mut all = Vec::new();
         for decision in &decisions {
@@ -47,10 +47,11 @@ pub(super) fn list(context: &Context, agent: Option<&str>, json: bool) -> Result
     if count > 0 {
         context.output.print(&table.render(context.output.width()));
     }
-    for IdleApproval { id, reason } in idle {
+    for idle in &idle {
+        let (id, reason) = (&idle.id, idle_words(idle));
         context.output.note(style::WARN, "note: ", &format!("{id} {reason}"));
     }
-    for (server, lists) in context.mcp_allowed() {
+    for (server, lists) in context.app.mcp_allowed() {
         if lists.len() > 1 {
             let text = format!(
                 "the project allows less of `mcp.servers.{server}.allow`: a tool must be in its list too"
@@ -66,7 +67,7 @@ pub(super) fn list(context: &Context, agent: Option<&str>, json: bool) -> Result
 pub(super) fn described(context: &Context, decision: &Decision) -> Result<Value, Failure> {
     let mut value = json!(decision);
     if let Some(CommandDecision::Entry(entry)) = CommandDecision::of(decision.clone()) {
-        value["covers"] = json!(coverage_word(&context.coverage(&entry)?));
+        value["covers"] = json!(coverage_word(&context.app.coverage(&entry)?));
     }
     Ok(value)
 }
@@ -95,12 +96,12 @@ impl ConfiguredApproval {
 
 /// What the configuration allows.
 fn configured(context: &Context) -> Result<Vec<ConfiguredApproval>, Failure> {
-    let settings = &context.config.approvals;
+    let settings = &context.app.config.approvals;
     let written = [&settings.allow, &settings.allow_any_arguments];
-    let entries = context.configured_entries()?;
+    let entries = context.app.configured_entries()?;
     let mut all = Vec::new();
     for (entry, pattern) in entries.iter().zip(written.into_iter().flat_map(|list| list.iter())) {
-        let coverage = context.coverage(entry)?;
+        let coverage = context.app.coverage(entry)?;
         all.push(ConfiguredApproval {
             id: entry.id.clone(),
             pattern: pattern.clone(),
@@ -108,12 +109,12 @@ fn configured(context: &Context) -> Result<Vec<ConfiguredApproval>, Failure> {
             covers: Some(coverage_word(&coverage)),
         });
     }
-    let tools = context.mcp_allowed().into_iter().flat_map(|(server, lists)| {
+    let tools = context.app.mcp_allowed().into_iter().flat_map(|(server, lists)| {
         // The first is that of the person.
         let own = lists.into_iter().next().unwrap_or_default().into_iter().zip(1..);
         let entry = move |(tool, number): (String, usize)| ConfiguredApproval {
             id: format!("mcp.servers.{server}.allow:{number}"),
-            pattern: format!("{NAMED}{server}/{tool}"),
+            pattern: format!("{TOOL_PREFIX}{server}/{tool}"),
             arguments: any(),
             covers: None,
         };
@@ -140,7 +141,7 @@ fn row(context: &Context, decision: &Decision) -> Result<Vec<(anstyle::Style, St
             (program, arguments, folder)
         }
         Rule::Tool { server, tool, .. } => {
-            (format!("{NAMED}{}/{}", plain(server), plain(tool)), any(), "–".to_owned())
+            (format!("{TOOL_PREFIX}{}/{}", plain(server), plain(tool)), any(), "–".to_owned())
         }
     };
     let cells = [decision.id.clone(), program, arguments, directory, agent];
@@ -152,7 +153,7 @@ fn arguments(context: &Context, decision: &Decision) -> Result<String, Failure> 
     let Some(CommandDecision::Entry(entry)) = CommandDecision::of(decision.clone()) else {
         return Ok(any());
     };
-    Ok(coverage_cell(&entry, &context.coverage(&entry)?))
+    Ok(coverage_cell(&entry, &context.app.coverage(&entry)?))
 }
 
 fn styled_cells(cells: [String; 5], rest: [String; 2]) -> Vec<(anstyle::Style, String)> {

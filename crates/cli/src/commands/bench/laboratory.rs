@@ -12,20 +12,21 @@ use std::time::Duration;
 
 use metier_agent::agent::unwatched;
 use metier_agent::conversation::{Layout, Placement};
+use metier_agent::host::NoPrompter;
 use metier_agent::texts::StagedTexts;
-use metier_agent::{Agent, AgentError, Ending, LoadMode, LoadRequest, Task, stop};
+use metier_agent::{Agent, AgentError, Ending, Library, LoadMode, LoadRequest, Task, stop};
+use metier_app::models::OFFLINE;
+use metier_app::{AgentChoices, SkillLibrary, SourceSelection};
 use metier_config::{AgentToolSet, ExecutorKind};
 use metier_model::{Message, Request, Scripted};
-use metier_session::{Content, Event, MemoryStore, SessionKey, all_events};
+use metier_session::{Content, Event, MemoryStore, all_events};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::args::{AgentArgs, SourceArgs};
+use crate::args::{SourceArgs, offline_wording};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::library::Skills;
-use crate::overseer::Asking;
-use crate::runs::{APP, USER, block_on};
+use crate::wait::block_on;
 
 /// The tool whose answers differ from run to run.
 const RUN_TOOL: &str = "skill_run";
@@ -86,7 +87,7 @@ pub(in crate::commands) struct Take {
 #[derive(Debug)]
 pub(in crate::commands) struct Laboratory {
     context: Context,
-    skills: Arc<Skills>,
+    skills: Arc<SkillLibrary>,
     agent: String,
     sessions: Cell<usize>,
     _folder: TempDir,
@@ -107,17 +108,17 @@ impl Laboratory {
             .permissions(Permissions::from_mode(0o711))
             .tempdir()
             .map_err(|error| Failure::of_temporary_folder(&error))?;
-        let skills = Arc::new(Skills::find(context, sources)?);
+        let found = async { Ok(SkillLibrary::open(&context.app, &sources.selection()).await?) };
+        let skills = Arc::new(block_on(found)?);
         let mut context = context.clone();
-        let state = folder.path().to_string_lossy().into_owned();
-        context.environment.variables.insert("METIER_HOME".to_owned(), state);
-        context.config.workspace.folder.set_by_flag("bench", None);
+        context.app.environment.state = folder.path().to_owned();
+        context.app.config.workspace.folder.set_by_flag("bench", None);
         let agent = sources.agent.clone();
         Ok(Self { context, skills, agent, sessions: Cell::new(0), _folder: folder })
     }
 
     /// The skills.
-    pub(in crate::commands) fn skills(&self) -> &Arc<Skills> {
+    pub(in crate::commands) fn skills(&self) -> &Arc<SkillLibrary> {
         &self.skills
     }
 
@@ -153,7 +154,7 @@ impl Laboratory {
     ///
     /// When it cannot be used.
     pub(super) fn check_model(&self, model: &str) -> Result<(), Failure> {
-        drop(self.context.model(Some(model), &self.skills)?);
+        drop(self.context.app.model(Some(model), self.skills.snapshot(), &offline_wording())?);
         Ok(())
     }
 
@@ -169,13 +170,13 @@ impl Laboratory {
         model: &str,
     ) -> Result<Result<Take, AgentError>, Failure> {
         let mut agent = self.agent(setup)?;
-        self.context.change_model(&mut agent, model, &self.skills)?;
+        self.context.app.change_model(&mut agent, model, &self.skills, &offline_wording())?;
         self.play(turns, agent)
     }
 
     fn play(&self, turns: &[Turn], agent: Agent) -> Result<Result<Take, AgentError>, Failure> {
         self.sessions.set(self.sessions.get() + 1);
-        let key = SessionKey::new(APP, USER, &format!("take-{}", self.sessions.get()))?;
+        let key = self.context.app.session_key(&format!("take-{}", self.sessions.get()))?;
         block_on(async {
             let (_stopper, stop) = stop();
             let mut endings = Vec::new();
@@ -199,14 +200,17 @@ impl Laboratory {
 
     /// The agent of `metier run`, except for what the measurement is about.
     fn agent(&self, setup: Setup) -> Result<Agent, Failure> {
-        let wanted = AgentArgs {
-            model: Some("offline".to_owned()),
+        let sources =
+            SourceSelection { agent: self.agent.clone(), ..SourceSelection::configured() };
+        let choices = AgentChoices {
+            model: Some(OFFLINE.to_owned()),
             executor: Some(ExecutorKind::Sandbox),
             tools: Some(AgentToolSet::Full),
-            sources: SourceArgs { agent: self.agent.clone(), ..SourceArgs::default() },
-            ..AgentArgs::default()
+            sources,
+            ..AgentChoices::configured()
         };
-        let mut agent = self.context.agent(&wanted, Arc::clone(&self.skills), Asking::Never)?;
+        let skills = Arc::clone(&self.skills);
+        let mut agent = self.context.app.agent(&choices, skills, Arc::new(NoPrompter))?;
         agent.sessions = Arc::new(MemoryStore::new());
         agent.settings.mode = setup.mode;
         agent.settings.prompt.layout.placement = setup.placement;
@@ -219,7 +223,7 @@ impl Laboratory {
 impl Drop for Laboratory {
     /// Staged skills are read-only, so that the folder cannot just be removed.
     fn drop(&mut self) {
-        if let Ok(workspaces) = self.context.workspaces() {
+        if let Ok(workspaces) = self.context.app.workspaces() {
             let _left = workspaces.remove_unused(Duration::ZERO);
             let _left = workspaces.remove_unused_content(Duration::ZERO, &BTreeSet::new());
         }

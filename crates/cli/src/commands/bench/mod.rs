@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &BenchArgs, context: &Context) -> Result<u8, Failur
 /// and to write the page.
 fn prepare(arguments: &BenchArgs, context: &Context) -> Result<Laboratory, Failure> {
     if let Some(file) = &arguments.html {
-        let file = context.environment.folder.join(file);
+        let file = context.app.environment.folder.join(file);
         let folder = file.parent().unwrap_or(&file);
         // With the dot, nothing but a folder will do.
         folder.join(".").metadata().map_err(|error| unwritten(&file, &error))?;
@@ -72,7 +72,7 @@ fn deliver(report: &impl Report, arguments: &BenchArgs, context: &Context) -> Re
         report.print(context);
     }
     if let Some(file) = &arguments.html {
-        write(&context.environment.folder.join(file), &report.page().render())?;
+        write(&context.app.environment.folder.join(file), &report.page().render())?;
     }
     Ok(OK)
 }

@@ -121,7 +121,6 @@ fn whole_block(
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::fs;
 
     use metier_agent::LoadMode;
@@ -131,8 +130,8 @@ mod tests {
     use super::*;
     use crate::args::{Color, SourceArgs};
     use crate::context::Context;
-    use crate::environment::Environment;
     use crate::output::{Output, Terminal};
+    use metier_app::Environment;
 
     /// Two turns with two skills: the results of each request, on a line each.
     fn results(shown: Shown) -> String {
@@ -147,13 +146,7 @@ mod tests {
             let header = if path.ends_with("SKILL.md") { header } else { String::new() };
             fs::write(path, format!("{header}{text}\n")).unwrap();
         }
-        let state = folder.path().join("state").to_string_lossy().into_owned();
-        let environment = Environment {
-            home: None,
-            folder: folder.path().to_owned(),
-            variables: BTreeMap::from([("METIER_HOME".to_owned(), state)]),
-            machine_settings: folder.path().join("none"),
-        };
+        let environment = Environment::new(folder.path().join("state"), folder.path());
         let context =
             Context::new(environment, Output::new(Color::Never, true, Terminal::default()))
                 .unwrap();

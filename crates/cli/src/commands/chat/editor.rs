@@ -14,11 +14,11 @@ use rustyline::{ColorMode, CompletionType, Config, Helper};
 
 use super::files;
 use super::lines::{Line, PROMPT, goes_on};
-use crate::commands::turn::names::Names;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::masking::masked;
 use crate::output::{style, styled};
+use metier_app::turn::SkillCommands;
 
 /// Most messages that are remembered.
 const MAX_HISTORY: usize = 1000;
@@ -35,7 +35,7 @@ pub(super) struct Editor {
 
 /// What the editor asks while somebody types.
 struct Assistant {
-    names: Names,
+    names: SkillCommands,
     /// Where names of files start.
     folder: PathBuf,
     is_colored: bool,
@@ -60,9 +60,9 @@ impl Editor {
             .build();
         let editor = rustyline::Editor::with_config(config);
         let mut editor = editor.map_err(|error| Failure::of_terminal(&error))?;
-        let folder = context.environment.folder.clone();
-        editor.set_helper(Some(Assistant { names: Names::default(), folder, is_colored }));
-        let history = context.environment.state().join("chat_history");
+        let folder = context.app.environment.folder.clone();
+        editor.set_helper(Some(Assistant { names: SkillCommands::default(), folder, is_colored }));
+        let history = context.app.environment.state().join("chat_history");
         // There is none before the first message.
         let _none = editor.load_history(&history);
         Ok(Self { editor, history })
@@ -73,7 +73,7 @@ impl Editor {
     /// # Errors
     ///
     /// When the terminal cannot be read.
-    pub(super) fn next(&mut self, names: &Names) -> Result<Line, Failure> {
+    pub(super) fn next(&mut self, names: &SkillCommands) -> Result<Line, Failure> {
         if let Some(assistant) = self.editor.helper_mut() {
             names.clone_into(&mut assistant.names);
         }

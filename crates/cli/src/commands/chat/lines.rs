@@ -10,11 +10,11 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::editor::Editor;
-use crate::commands::turn::names::Names;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::Output;
+use metier_app::turn::SkillCommands;
 
 /// What a person is asked with.
 pub(super) const PROMPT: &str = "> ";
@@ -63,7 +63,7 @@ impl Lines {
 
     /// Whether lines come from a line editor, which reads only when it is asked to.
     pub(super) fn can_edit(context: &Context) -> bool {
-        let can_move = context.environment.variable("TERM").is_some_and(|it| it != "dumb");
+        let can_move = context.app.environment.variable("TERM").is_some_and(|it| it != "dumb");
         can_move && io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 
@@ -72,7 +72,11 @@ impl Lines {
     /// # Errors
     ///
     /// When nothing can be read.
-    pub(super) fn next(&mut self, names: &Names, runtime: &Runtime) -> Result<Line, Failure> {
+    pub(super) fn next(
+        &mut self,
+        names: &SkillCommands,
+        runtime: &Runtime,
+    ) -> Result<Line, Failure> {
         let line = match self {
             Self::Editor(editor) => editor.next(names)?,
             Self::Plain(plain) => runtime.block_on(plain.next())?,

@@ -21,7 +21,7 @@ use crate::args::ChatArgs;
 use crate::context::Context;
 use crate::failure::{FAILED, Failure, INTERRUPTED, OK};
 use crate::output::{style, styled};
-use crate::runs::PATIENCE;
+use metier_app::sessions::CLEANUP_LIMIT;
 
 /// Talks until there is nothing more to say.
 pub(super) fn run(arguments: &ChatArgs, context: &Context) -> Result<u8, Failure> {
@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &ChatArgs, context: &Context) -> Result<u8, Failure
     }
     let workspaces = &chat.agent.runner.workspaces;
     // The chat is over; `metier gc` says what is wrong with workspaces.
-    let _removed = workspaces.remove_unused_daily(context.workspace_ttl(), PATIENCE);
+    let _removed = workspaces.remove_unused_daily(context.app.workspace_ttl(), CLEANUP_LIMIT);
     Ok(code)
 }
 
@@ -109,7 +109,7 @@ fn answer(chat: &mut Chat<'_>, text: &str) -> Answered {
 /// Says what went wrong, if anything did.
 fn tell(chat: &Chat<'_>, result: Result<(), Failure>) -> bool {
     let Err(failure) = result else { return true };
-    let settings = chat.context.environment.settings_file();
+    let settings = chat.context.app.environment.settings_file();
     chat.context.output.failure(&failure.naming(&settings));
     false
 }

@@ -1,6 +1,10 @@
 //! What the commands of a chat do.
 
 use metier_agent::Library;
+use metier_app::AppError;
+use metier_app::sessions::new_session_id;
+use metier_app::turn::SkillCommands;
+use metier_app::turn::names::ORDERS;
 use metier_skill::library::Entry;
 use metier_skill::search::SkillIndex;
 
@@ -8,12 +12,8 @@ use super::talk::Chat;
 use super::words::Order;
 use crate::args::UsageArgs;
 use crate::commands::sessions::show_usage;
-use crate::commands::turn::attach;
-use crate::commands::turn::names::{Names, ORDERS};
 use crate::failure::Failure;
 use crate::output::{Align, Column, Table, counted, plain, style};
-use crate::runs::new_session;
-use crate::sessions::session_key;
 
 /// Most skills that fit some words.
 const MAX_HITS: usize = 8;
@@ -24,7 +24,7 @@ impl Chat<'_> {
     /// # Errors
     ///
     /// When it cannot be done.
-    pub(super) fn obey(&mut self, order: Order, names: &Names) -> Result<(), Failure> {
+    pub(super) fn obey(&mut self, order: Order, names: &SkillCommands) -> Result<(), Failure> {
         let out = self.context.output;
         match order {
             Order::Help => out.print(&help()),
@@ -32,7 +32,9 @@ impl Chat<'_> {
             Order::Attach(file) => self.attach(&file)?,
             Order::Model(name) => {
                 if let Some(name) = name {
-                    self.context.change_model(&mut self.agent, &name, &self.skills)?;
+                    let wording = &self.choices.offline;
+                    let app = &self.context.app;
+                    app.change_model(&mut self.agent, &name, &self.skills, wording)?;
                 }
                 out.note(style::DIM, "model ", self.agent.model.name());
             }
@@ -44,7 +46,7 @@ impl Chat<'_> {
                 self.show_session()?;
             }
             Order::New => {
-                self.session = new_session();
+                self.session = new_session_id();
                 self.show_session()?;
             }
             Order::Usage => {
@@ -62,7 +64,7 @@ impl Chat<'_> {
     ///
     /// When sessions cannot be read.
     pub(super) fn has_begun(&self) -> Result<bool, Failure> {
-        let key = session_key(&self.session)?;
+        let key = self.context.app.session_key(&self.session)?;
         Ok(self.runtime.block_on(self.agent.sessions.get(&key))?.is_some())
     }
 
@@ -72,7 +74,7 @@ impl Chat<'_> {
     ///
     /// When sessions cannot be read.
     pub(super) fn show_session(&self) -> Result<(), Failure> {
-        let key = session_key(&self.session)?;
+        let key = self.context.app.session_key(&self.session)?;
         let found = self.runtime.block_on(self.agent.sessions.get(&key))?;
         let tasks = match found.map_or(0, |session| session.turns) {
             0 => String::new(),
@@ -91,15 +93,15 @@ impl Chat<'_> {
             return Err(Failure::usage("`/attach` needs the name of a file")
                 .hint("write it behind it, as in `/attach sales.csv`"));
         }
-        let environment = &self.context.environment;
+        let environment = &self.context.app.environment;
         let path = environment.expand(file, &environment.folder);
-        let read = attach::read(&[path], self.context);
-        self.files.extend(read.map_err(Failure::without_hint)?);
+        let read = self.context.app.read_attachments(&[path]).map_err(AppError::from);
+        self.files.extend(read.map_err(|error| Failure::from(error).without_hint())?);
         self.context.output.note(style::DIM, "attached ", &format!("{file}, to your next message"));
         Ok(())
     }
 
-    fn show_skills(&self, words: &str, names: &Names) {
+    fn show_skills(&self, words: &str, names: &SkillCommands) {
         let snapshot = self.skills.snapshot();
         let is_usable = |entry: &Entry| entry.verdict.is_eligible();
         let entries: Vec<&Entry> = if words.is_empty() {

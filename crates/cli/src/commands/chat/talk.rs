@@ -2,36 +2,34 @@
 
 use std::sync::Arc;
 
-use metier_agent::{Agent, Ending, Library, Outcome};
+use metier_agent::{Agent, Ending, Library, Outcome, stop};
+use metier_app::models::OFFLINE;
+use metier_app::sessions::new_session_id;
+use metier_app::turn::{AttachedFile, SkillCommands, TurnMessage, TurnRequest};
+use metier_app::{AgentChoices, SkillLibrary};
 use metier_workspace::WorkspaceKey;
 use tokio::runtime::{Builder, Runtime};
 
 use super::lines::Lines;
 use crate::args::AgentArgs;
-use crate::commands::turn::attach::Attached;
-use crate::commands::turn::conduct::{Ask, conduct, tell_what_stays};
-use crate::commands::turn::message::Message;
-use crate::commands::turn::names::Names;
 use crate::commands::turn::progress::Progress;
 use crate::commands::turn::report;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::library::Skills;
-use crate::models::OFFLINE;
+use crate::interrupt;
 use crate::output::{counted, style};
-use crate::overseer::Asking;
-use crate::runs::new_session;
-use crate::sessions::session_key;
+use crate::prompter::TerminalPrompter;
 
 /// A chat.
 pub(super) struct Chat<'a> {
     pub(super) context: &'a Context,
-    arguments: &'a AgentArgs,
+    pub(super) choices: AgentChoices,
+    has_details: bool,
     pub(super) agent: Agent,
-    pub(super) skills: Arc<Skills>,
+    pub(super) skills: Arc<SkillLibrary>,
     pub(super) session: String,
     /// Files for the next message that is taken.
-    pub(super) files: Vec<Attached>,
+    pub(super) files: Vec<AttachedFile>,
     /// The session whose beginning was compared with the flags.
     compared: Option<String>,
     pub(super) runtime: Runtime,
@@ -44,22 +42,27 @@ impl<'a> Chat<'a> {
     ///
     /// When there is no model, or the state cannot be used.
     pub(super) fn begin(context: &'a Context, arguments: &'a AgentArgs) -> Result<Self, Failure> {
-        let session = arguments.session.clone().unwrap_or_else(new_session);
-        session_key(&session)?;
-        let skills = Arc::new(Skills::find(context, &arguments.sources)?);
-        context.report(&skills.snapshot().problems);
-        // Else the lines that are typed are read by a thread that cannot be told to wait.
-        let asking = if Lines::can_edit(context) { Asking::AtTerminal } else { Asking::Never };
-        let agent = context.agent(arguments, Arc::clone(&skills), asking)?;
+        let session = arguments.session.clone().unwrap_or_else(new_session_id);
+        context.app.session_key(&session)?;
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::of_system(&error))?;
-        let (files, compared) = (Vec::new(), None);
-        Ok(Self { context, arguments, agent, skills, session, files, compared, runtime })
+        let choices = arguments.choices();
+        let skills = runtime.block_on(SkillLibrary::open(&context.app, &choices.sources))?;
+        let skills = Arc::new(skills);
+        context.report(&skills.snapshot().problems);
+        // Else the lines that are typed are read by a thread that cannot be told to wait.
+        let prompter = match Lines::can_edit(context) {
+            true => TerminalPrompter::new(context.output),
+            false => TerminalPrompter::silent(context.output),
+        };
+        let agent = context.app.agent(&choices, Arc::clone(&skills), Arc::new(prompter))?;
+        let (files, compared, has_details) = (Vec::new(), None, arguments.details);
+        Ok(Self { context, choices, has_details, agent, skills, session, files, compared, runtime })
     }
 
     /// The names of the skills as they were found last.
-    pub(super) fn names(&self) -> Names {
-        Names::of(&self.skills.snapshot())
+    pub(super) fn names(&self) -> SkillCommands {
+        SkillCommands::of(&self.skills.snapshot())
     }
 
     /// Looks for the skills again.
@@ -68,22 +71,21 @@ impl<'a> Chat<'a> {
     ///
     /// When they cannot be looked for.
     pub(super) fn refresh(&mut self) -> Result<(), Failure> {
-        let skills = Arc::new(Skills::find(self.context, &self.arguments.sources)?);
+        let found = SkillLibrary::open(&self.context.app, &self.choices.sources);
+        let skills = Arc::new(self.runtime.block_on(found)?);
         self.agent.library = Arc::clone(&skills) as Arc<dyn Library>;
         if self.agent.model.name() == OFFLINE {
-            self.agent.model = self.context.model(Some(OFFLINE), &skills)?;
+            let wording = &self.choices.offline;
+            self.agent.model = self.context.app.model(Some(OFFLINE), skills.snapshot(), wording)?;
         }
         self.skills = skills;
         Ok(())
     }
 
     /// Lets the model answer a message; says whether it did. What went wrong has been told.
-    pub(super) fn say(&mut self, message: Message) -> bool {
-        let progress = Arc::new(Progress::begin(
-            self.context,
-            self.agent.model.name(),
-            self.arguments.details,
-        ));
+    pub(super) fn say(&mut self, message: TurnMessage) -> bool {
+        let progress =
+            Arc::new(Progress::begin(self.context, self.agent.model.name(), self.has_details));
         let executor = self.agent.runner.executor.clone();
         self.agent.runner.executor = executor.telling(progress.teller());
         let result = self.turn(message, &progress);
@@ -123,7 +125,8 @@ impl<'a> Chat<'a> {
         let workspace = self.agent.runner.workspaces.workspace(place).ok();
         let folder = workspace.as_ref().map(metier_workspace::Workspace::root);
         report::files(self.context, folder, outcome);
-        let can_erase = self.context.environment.variable("TERM").is_some_and(|it| it != "dumb");
+        let can_erase =
+            self.context.app.environment.variable("TERM").is_some_and(|it| it != "dumb");
         if outcome.ending == Ending::Stopped && !can_erase {
             // Ctrl-C has been echoed.
             self.context.output.say("");
@@ -148,19 +151,24 @@ impl<'a> Chat<'a> {
 
     fn turn(
         &mut self,
-        message: Message,
+        message: TurnMessage,
         progress: &Arc<Progress>,
     ) -> Result<(Outcome, WorkspaceKey), Failure> {
-        let key = session_key(&self.session)?;
+        let app = &self.context.app;
+        let key = app.session_key(&self.session)?;
         let is_known = self.compared.as_ref() == Some(&self.session);
-        let ask = Ask { message, files: &self.files };
+        let request = TurnRequest { message, files: &self.files };
+        let (stopper, stop) = stop();
+        // Ctrl-C ends the turn; the session keeps what happened.
+        let listener = interrupt::listen(move || stopper.stop());
         let result = self.runtime.block_on(async {
             if !is_known {
-                tell_what_stays(self.context, self.arguments, &self.agent, &key).await?;
+                app.report_kept_choices(&self.choices, &self.agent, &key).await?;
             }
-            conduct(&self.agent, &key, ask, progress.watcher()).await
+            app.turn(&self.agent, &key, request, (progress.watcher(), &stop)).await
         });
+        drop(listener);
         self.compared = Some(self.session.clone());
-        result
+        Ok(result?)
     }
 }

@@ -1,7 +1,8 @@
 //! What a line of a chat means.
 
-use crate::commands::turn::message::{Message, command_in, first_word};
-use crate::commands::turn::names::{EXIT, Names};
+use metier_app::turn::message::{command_in, first_word};
+use metier_app::turn::names::EXIT;
+use metier_app::turn::{SkillCommands, TurnMessage};
 
 /// What a person said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,7 +10,7 @@ pub(super) enum Said {
     /// Nothing.
     Nothing,
     /// Something for the model.
-    Message(Message),
+    Message(TurnMessage),
     /// Something for the chat itself.
     Order(Order),
     /// A command that takes nothing, with something behind it.
@@ -48,13 +49,13 @@ pub(super) enum Order {
 }
 
 /// Reads a line. A command is a `/` and one word; a path is none.
-pub(super) fn read(line: &str, names: &Names) -> Said {
+pub(super) fn read(line: &str, names: &SkillCommands) -> Said {
     let line = line.trim();
     if line.is_empty() {
         return Said::Nothing;
     }
     let Some((word, rest)) = command_in(line) else {
-        return Said::Message(Message::of(line, names));
+        return Said::Message(TurnMessage::of(line, names));
     };
     let given = || Some(rest.to_owned()).filter(|it| !it.is_empty());
     Said::Order(match word {
@@ -78,8 +79,8 @@ pub(super) fn read(line: &str, names: &Names) -> Said {
 }
 
 /// A skill that is called by its command.
-fn called(word: &str, rest: &str, names: &Names) -> Said {
-    match Message::calling(word, rest, names) {
+fn called(word: &str, rest: &str, names: &SkillCommands) -> Said {
+    match TurnMessage::calling(word, rest, names) {
         Some(message) => Said::Message(message),
         None => {
             let nearest = names.nearest(word).map(str::to_owned);
@@ -95,7 +96,7 @@ mod tests {
     fn told(lines: &[&str]) -> String {
         let pairs = [("csv_stats", "csv-stats"), ("help_2", "help"), ("number_lab", "number-lab")];
         let pairs = pairs.map(|(command, skill)| (command.to_owned(), skill.to_owned()));
-        let names = Names { pairs: pairs.to_vec() };
+        let names = SkillCommands { pairs: pairs.to_vec() };
         let told = lines.iter().map(|line| match read(line, &names) {
             Said::Message(message) => {
                 format!("{line:?}: {:?} loads {:?}", message.text, message.loads)

@@ -16,9 +16,10 @@ use metier_sandbox::{Job, Limits, Policy, Program, Stdio};
 
 use crate::ask;
 use crate::context::no_state;
-use crate::environment::Environment;
+use crate::environment::has_state;
 use crate::failure::{Failure, OK};
 use crate::output::{Output, plain};
+use metier_app::Environment;
 
 /// Largest value that is read from standard input.
 const MAX_VALUE: u64 = 64 << 10;
@@ -125,7 +126,7 @@ pub(in crate::commands) fn readers_for(key: &str) -> FileReaders {
 }
 
 fn file_of(environment: &Environment) -> Result<PathBuf, Failure> {
-    if environment.has_state() { Ok(environment.settings_file()) } else { Err(no_state()) }
+    if has_state(environment) { Ok(environment.settings_file()) } else { Err(no_state()) }
 }
 
 /// Reads a value from standard input, without the line break at its end.

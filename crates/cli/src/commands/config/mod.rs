@@ -6,9 +6,9 @@ mod show;
 use crate::args::ConfigCommand;
 pub(super) use crate::commands::config::change::{readers_for, write_config};
 pub(super) use crate::commands::config::show::show;
-use crate::environment::Environment;
 use crate::failure::{Failure, OK};
 use crate::output::Output;
+use metier_app::Environment;
 
 /// Runs a command that needs no configuration that can be read; `None` if this one does.
 pub(super) fn without_config(

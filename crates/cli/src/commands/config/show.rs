@@ -12,18 +12,18 @@ use crate::output::{plain, style, styled};
 /// Shows the settings in force. Secrets stay hidden.
 pub(in crate::commands) fn show(context: &Context, json: bool, all: bool) -> u8 {
     let mut rows: Vec<Row> = Vec::new();
-    for (name, value, origins) in context.config.values() {
+    for (name, value, origins) in context.app.config.values() {
         let origins = origins.iter().rev().map(ToString::to_string).collect();
         rows.push(Row { name: name.to_owned(), value: value.clone(), origins, also: false });
     }
-    rows.extend(context.config.also().map(|(name, list, origin)| Row {
+    rows.extend(context.app.config.also().map(|(name, list, origin)| Row {
         name: name.to_owned(),
         value: SettingValue::List(list.to_vec()),
         origins: vec![origin.to_string()],
         also: true,
     }));
     if all {
-        let set: BTreeSet<&str> = context.config.values().map(|(name, _, _)| name).collect();
+        let set: BTreeSet<&str> = context.app.config.values().map(|(name, _, _)| name).collect();
         let unset = SettingKey::all().filter(|key| !set.contains(key.name));
         rows.extend(unset.map(|key| Row {
             name: key.name.to_owned(),
@@ -36,7 +36,7 @@ pub(in crate::commands) fn show(context: &Context, json: bool, all: bool) -> u8 
     if json {
         context.output.json(&rows.iter().map(Row::to_json).collect::<Vec<_>>());
     } else {
-        let state = context.environment.state();
+        let state = context.app.environment.state();
         let mut text = format!("{}\n", styled(style::DIM, format!("# state: {}", state.display())));
         rows.iter().for_each(|row| text.push_str(&row.to_line()));
         if rows.is_empty() {
@@ -47,7 +47,7 @@ pub(in crate::commands) fn show(context: &Context, json: bool, all: bool) -> u8 
         }
         context.output.print(&text);
     }
-    context.report(&context.config_problems());
+    context.report(&context.app.config_problems());
     OK
 }
 

@@ -14,7 +14,7 @@ use metier_workspace::executor::{self, Teller};
 use super::bar::{BarTerminal, BarredLines, UNKNOWN_WIDTH};
 use crate::context::Context;
 use crate::output::{Abilities, ERASE, Output, Screen, Ticker, line, plain, room, style, styled};
-use crate::runs::preparing_words;
+use crate::reporter::preparing_words;
 
 /// How long a command is silent before there is a sign of life.
 const SILENCE: Duration = Duration::from_secs(1);
@@ -59,7 +59,7 @@ impl Live {
     /// Gets ready for a command to begin.
     pub(super) fn begin(context: &Context, doing: &str) -> Self {
         let output = &context.output;
-        let moves = context.environment.variable("TERM").is_some_and(|it| it != "dumb");
+        let moves = context.app.environment.variable("TERM").is_some_and(|it| it != "dumb");
         let screen = |is_terminal: bool, colors: bool| {
             is_terminal.then(|| Screen::new(Abilities { colors: colors && moves, moves }))
         };

@@ -5,8 +5,9 @@ mod live;
 mod report;
 mod request;
 
+use metier_app::ops::exec::ExecRequest;
 use metier_sandbox::Cancel;
-use metier_workspace::{Manner, RunOrder, RunOutput, Runner, Workspace};
+use metier_workspace::{RunOutput, Workspace};
 use serde::Serialize;
 
 use self::live::Live;
@@ -15,7 +16,7 @@ use crate::args::ExecArgs;
 use crate::context::Context;
 use crate::failure::{FAILED, FailedRun, Failure, INTERRUPTED, OK};
 use crate::interrupt;
-use crate::runs::{PATIENCE, block_on, key_of, new_session};
+use crate::wait::block_on;
 
 /// The exit code after a timeout, as `timeout` has it.
 const TIMED_OUT: u8 = 124;
@@ -36,67 +37,40 @@ pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure
     if !arguments.json {
         context.report(&snapshot.problems);
     }
-    let (request, named_files) = request::read(arguments, context)?;
-    let entry = context.find(&snapshot, &request.skill)?;
-    let mut settings = context.run_settings(entry)?;
-    settings.host_inputs.extend(named_files);
-    // What is wrong with the name of an input's skill, the run says.
-    let skills = request.skills().into_iter().filter(|name| snapshot.find(name).is_some());
-    let trees = context.trees(&snapshot, &skills.collect::<Vec<_>>())?;
-    let runner = context.runner(arguments.executor)?;
-    // What runs left behind whose metier was killed.
-    metier_sandbox::remove_leftovers();
-    let (session, key) = match &arguments.session {
-        Some(session) => (session.clone(), context.workspace_key(session)?),
-        None => {
-            let session = new_session();
-            let key = key_of(&session);
-            (session, key)
-        }
-    };
-    let order = RunOrder {
-        key: key.clone(),
-        request,
-        trees,
-        settings,
-        manner: Manner::Shell,
-        identity: Some(entry.identity.to_string()),
-        outside: None,
-    };
-    let state = context.environment.state();
-    let failed =
-        FailedRun { skill: entry.name.as_str(), entry_key: &entry.entry_key, state: &state };
+    let (request, readable_files) = request::read(arguments, context)?;
+    let (session, executor) = (arguments.session.clone(), arguments.executor);
+    let exec = ExecRequest { request, readable_files, session, executor };
+    let prepared = block_on(async { Ok(context.app.prepare_exec(&snapshot, exec).await?) })?;
+    let (entry, request) = (prepared.entry.clone(), &prepared.order.request);
+    let state = context.app.environment.state();
+    let failed = FailedRun { skill: entry.name.as_str(), entry_key: &entry.entry_key, state };
     let cancel = Cancel::new().map_err(|error| Failure::of_system(&error))?;
-    let live = Live::begin(context, &format!("{}: {}", order.request.skill, order.request.command));
+    let live = Live::begin(context, &format!("{}: {}", request.skill, request.command));
     let taker = if arguments.json { Box::new(|_, _: &[u8]| {}) as _ } else { live.taker() };
-    let runner = Runner { executor: runner.executor.telling(live.teller()), ..runner };
+    let prepared = prepared.telling(live.teller());
     // Ctrl-C ends the command, and what it made so far is still collected.
     let stopping = cancel.clone();
     let listener = interrupt::listen(move || stopping.cancel());
     let result = block_on(async {
-        runner.run(order, taker, cancel.clone()).await.map_err(|error| {
+        prepared.run(taker, cancel.clone()).await.map_err(|error| {
             // Whatever it was that could not go on.
             if cancel.is_cancelled() { Failure::interrupted() } else { failed.failure(&error) }
         })
     });
     live.end();
     drop(listener);
-    let output = result?;
+    let finished = result?;
+    let (session, output) = (&finished.session, &finished.output);
     if arguments.json {
-        context.output.json_fields(&Answer { session: &session, output: &output });
+        context.output.json_fields(&Answer { session, output });
     } else {
         // What there is to say does not depend on it.
-        let workspace = runner.workspaces.workspace(&key).ok();
-        let place = Place { session: &session, folder: workspace.as_ref().map(Workspace::root) };
-        report::print(context, &place, &output);
+        let workspace = finished.runner.workspaces.workspace(&finished.key).ok();
+        let place = Place { session, folder: workspace.as_ref().map(Workspace::root) };
+        report::print(context, &place, output);
     }
-    if arguments.session.is_none() {
-        // Whoever goes on with the session has copies again.
-        let _kept = runner.workspaces.give_copies_back(&key);
-    }
-    // The run is over and told; `metier gc` says what is wrong with workspaces.
-    let _removed = runner.workspaces.remove_unused_daily(context.workspace_ttl(), PATIENCE);
-    Ok(exit_code(&output))
+    context.app.finish_exec(&finished);
+    Ok(exit_code(&finished.output))
 }
 
 fn exit_code(output: &RunOutput) -> u8 {

@@ -113,7 +113,7 @@ fn input(text: &str, context: &Context, files: &mut Vec<PathBuf>) -> Result<Inpu
     if from.contains("://") {
         return Ok(InputSpec { from: from.to_owned(), to, ..InputSpec::default() });
     }
-    let path = context.environment.expand(from, &context.environment.folder);
+    let path = context.app.environment.expand(from, &context.app.environment.folder);
     let path = path.canonicalize().map_err(|error| {
         Failure::usage(format!("`{from}` cannot be read: {error}")).hint("check the path")
     })?;

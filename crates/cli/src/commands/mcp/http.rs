@@ -16,7 +16,7 @@ use crate::args::HttpArgs;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::style;
-use crate::runs::{key_of, new_session};
+use metier_app::sessions::new_session_id;
 
 /// Serves at an address until it is told to stop. This process may have so many files open.
 pub(super) async fn serve(
@@ -85,6 +85,11 @@ impl Visitors {
         Self { visits, key, passing: Mutex::default(), holders: None, bell }
     }
 
+    /// The key of a new session.
+    fn fresh_key(&self) -> WorkspaceKey {
+        WorkspaceKey { session: new_session_id(), generation: 0, ..self.key.clone() }
+    }
+
     /// The key of a session of whoever has a token.
     fn owned_by(&self, token: usize, key: WorkspaceKey) -> WorkspaceKey {
         match &self.holders {
@@ -99,11 +104,11 @@ impl Visitors {
         };
         let new = |key| Visit::new(Arc::clone(&self.visits), self.owned_by(token, key));
         if let Guest::Session(_) = guest {
-            return Arc::new(new(key_of(&new_session())));
+            return Arc::new(new(self.fresh_key()));
         }
         let mut passing = self.passing.lock().unwrap_or_else(PoisonError::into_inner);
         let visit = passing.entry(token).or_insert_with(|| {
-            let key = if token == 0 { self.key.clone() } else { key_of(&new_session()) };
+            let key = if token == 0 { self.key.clone() } else { self.fresh_key() };
             Arc::new(new(key).forgetful())
         });
         Arc::clone(visit)

@@ -12,8 +12,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metier_agent::Library;
+use metier_agent::host::NoPrompter;
 use metier_agent::texts::TextMemory;
 use metier_agent::visit::{Visit, Visits};
+use metier_app::SkillLibrary;
+use metier_app::approvals::DecisionApprover;
+use metier_app::sessions::new_session_id;
 use metier_serve::mcp::server::Bell;
 use metier_serve::mcp::stdio::ServingEnd;
 use metier_serve::mcp::{Server, stdio};
@@ -26,9 +30,6 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::args::{McpArgs, McpCommand, ServeArgs};
 use crate::context::Context;
 use crate::failure::{FAILED, Failure, OK};
-use crate::library::Skills;
-use crate::overseer::{Asking, Overseer};
-use crate::runs::{key_of, new_session};
 
 /// How long what runs may take to end when serving has.
 const LAST_WORDS: Duration = Duration::from_secs(3);
@@ -54,15 +55,23 @@ pub(super) fn run(arguments: &McpArgs, context: &Context) -> Result<u8, Failure>
 
 fn serve(arguments: &ServeArgs, context: &Context) -> Result<u8, Failure> {
     let open_files = raise_open_files();
-    let skills = Arc::new(Skills::find_here(context, &arguments.sources)?);
     let reports = Reports::begin(context.output);
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().max_blocking_threads(MAX_THREADS).build();
+    let runtime = runtime.map_err(|error| Failure::of_system(&error))?;
+    let sources = arguments.sources.selection();
+    let skills = runtime.block_on(SkillLibrary::open_here(&context.app, &sources))?;
+    let skills = Arc::new(skills);
     reports.problems(&skills.snapshot().problems);
     let bell = Bell::default();
     let ringing = bell.clone();
-    let _watching = skills.watch(&arguments.sources, move || ringing.ring_for_skills());
+    let _watching = {
+        let _entered = runtime.enter();
+        skills.watch(&sources, move || ringing.ring_for_skills())
+    };
     let key = match &arguments.session {
         Some(session) => context.workspace_key(session)?,
-        None => key_of(&new_session()),
+        None => context.app.bare_workspace_key(&new_session_id()),
     };
     let visits = Arc::new(visits(arguments, context, Arc::clone(&skills))?);
     let serving = async {
@@ -93,9 +102,6 @@ fn serve(arguments: &ServeArgs, context: &Context) -> Result<u8, Failure> {
             }
         }
     };
-    let mut runtime = tokio::runtime::Builder::new_current_thread();
-    let runtime = runtime.enable_all().max_blocking_threads(MAX_THREADS).build();
-    let runtime = runtime.map_err(|error| Failure::of_system(&error))?;
     let served = runtime.block_on(serving);
     // Somebody may still be reading from a standard input that never ends.
     runtime.shutdown_timeout(match served {
@@ -138,26 +144,28 @@ fn told_to_stop() -> Result<impl Future<Output = ()>, Failure> {
 fn visits(
     arguments: &ServeArgs,
     context: &Context,
-    library: Arc<Skills>,
+    library: Arc<SkillLibrary>,
 ) -> Result<Visits, Failure> {
-    let executor = context.executor(arguments.executor);
+    let executor = context.app.executor(arguments.executor);
     let (mut sessions, mut host): (Option<Arc<dyn SessionStore>>, _) = (None, None);
     if executor.sees_host() {
-        let store = Arc::new(context.sessions()?);
-        let overseer = Overseer::new(context, Arc::clone(&store), &[], Asking::AtClient)?;
-        host = Some(context.host(&arguments.sources.agent, Arc::new(overseer))?);
+        let store = Arc::new(context.app.sessions()?);
+        let approver = DecisionApprover::new(&context.app, Arc::clone(&store), &[])?;
+        // The client whose call wants to run a command is asked, with the call.
+        let prompter = Arc::new(NoPrompter);
+        host = Some(context.app.host(&arguments.sources.agent, Arc::new(approver), prompter)?);
         sessions = Some(store);
     }
-    let (workspaces, artifacts) = (context.workspaces()?, Arc::new(context.artifacts()?));
+    let (workspaces, artifacts) = (context.app.workspaces()?, Arc::new(context.app.artifacts()?));
     Ok(Visits {
         agent: arguments.sources.agent.clone(),
         library,
         sessions,
         remembered_texts: TextMemory::default(),
-        runner: Runner { workspaces, artifacts, executor, redactor: context.redactor.clone() },
+        runner: Runner { workspaces, artifacts, executor, redactor: context.app.redactor.clone() },
         host,
-        restriction: context.restriction(),
-        load_before_run: *context.config.skills.load_before_run,
-        max_body_tokens: *context.config.skills.max_body_tokens,
+        restriction: context.app.restriction(),
+        load_before_run: *context.app.config.skills.load_before_run,
+        max_body_tokens: *context.app.config.skills.max_body_tokens,
     })
 }

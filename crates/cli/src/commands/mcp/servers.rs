@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use metier_agent::Foreign;
-use metier_mcp::{McpToolList, McpTransport};
+use metier_app::servers::{McpServer, McpServerFault, McpServers, error_words};
+use metier_mcp::{McpClientError, McpToolList, McpTransport};
 use metier_skill::catalog::one_line;
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::failure::{Failure, OK};
-use crate::mcp::{McpFault, McpServer, McpServers, server_error_text};
+use crate::failure::{Failure, OK, server_advice};
 use crate::output::{Align, Column, Table, counted, plain, style, styled};
-use crate::runs::block_on;
+use crate::wait::block_on;
 
 /// Most characters of what a tool says of itself that are shown.
 const MAX_SAID: usize = 100;
@@ -21,10 +21,11 @@ type Had = Result<McpToolList, String>;
 
 /// Lists the servers of the settings, and the tools of those that answer.
 pub(super) fn list(context: &Context, json: bool) -> Result<u8, Failure> {
-    let McpServers { servers, faults } = context.mcp_servers();
+    let McpServers { servers, faults } = context.app.mcp_servers();
     let had = had(context)?;
     if json {
-        let faults = faults.iter().map(|it| json!({ "name": it.name, "error": it.why }));
+        let faults =
+            faults.iter().map(|it| json!({ "name": it.name, "error": it.fault.to_string() }));
         let servers = servers.iter().map(|it| described(it, had.get(&it.peer.name)));
         context.output.json(&servers.chain(faults).collect::<Vec<Value>>());
         return Ok(OK);
@@ -49,7 +50,7 @@ pub(super) fn list(context: &Context, json: bool) -> Result<u8, Failure> {
             (style::DIM, plain(&way(server))),
         ]);
     }
-    for McpFault { name, .. } in &faults {
+    for McpServerFault { name, .. } in &faults {
         let cells = ["nothing", "wrong settings", "–"].map(|it| (style::DIM, it.to_owned()));
         table.row([vec![(style::NAME, name.clone())], cells.to_vec()].concat());
     }
@@ -64,13 +65,13 @@ pub(super) fn list(context: &Context, json: bool) -> Result<u8, Failure> {
             .output
             .say("`[mcp.servers.NAME]` in the configuration, with `command` or `url`, makes one");
     }
-    context.report(&context.config_problems());
+    context.report(&context.app.config_problems());
     Ok(OK)
 }
 
 /// Asks the servers whose tools are used. What is wrong in the settings is told by that.
 fn had(context: &Context) -> Result<BTreeMap<String, Had>, Failure> {
-    let Some(servers) = context.tool_servers()? else { return Ok(BTreeMap::new()) };
+    let Some(servers) = context.app.tool_servers()? else { return Ok(BTreeMap::new()) };
     let _working = context.output.working("asking servers for their tools");
     block_on(async {
         let listed = servers.list_tools().await;
@@ -80,6 +81,14 @@ fn had(context: &Context) -> Result<BTreeMap<String, Had>, Failure> {
             .map(|it| (it.server, it.tools.map_err(|error| server_error_text(&error))))
             .collect())
     })
+}
+
+/// Returns the text of an error with its causes and advice.
+fn server_error_text(error: &McpClientError) -> String {
+    match server_advice(error) {
+        Some(advice) => format!("{}; {advice}", error_words(error)),
+        None => error_words(error),
+    }
 }
 
 /// The tools, a line each, as `--yes-to` and `metier approvals add` name them.

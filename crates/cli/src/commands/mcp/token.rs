@@ -5,15 +5,15 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use metier_app::Notice;
+use metier_app::masking::TOKEN_FILE;
+use metier_app::state::privacy::{exposed_file, make_private_folder};
 use metier_serve::mcp::http::Tokens;
 use tempfile::NamedTempFile;
 
 use crate::args::HttpArgs;
 use crate::context::Context;
 use crate::failure::{Failure, OK};
-use crate::masking::TOKEN_FILE;
-use crate::output::style;
-use crate::privacy::{exposed_file, make_private_folder};
 
 /// The variable with a token.
 const VARIABLE: &str = "METIER_MCP_TOKEN";
@@ -48,7 +48,7 @@ pub(super) fn tokens(arguments: &HttpArgs, context: &Context) -> Result<(Tokens,
 
 /// The text with tokens, and where it is from: the file that is named, else the variable, else the file that is made.
 fn found(file: Option<&Path>, context: &Context) -> Result<(String, String), Failure> {
-    let path = match (file, context.environment.variable(VARIABLE)) {
+    let path = match (file, context.app.environment.variable(VARIABLE)) {
         (Some(path), _) => path.to_owned(),
         (None, Some(text)) => return Ok((text.to_owned(), VARIABLE.to_owned())),
         (None, None) => made(context)?,
@@ -56,7 +56,7 @@ fn found(file: Option<&Path>, context: &Context) -> Result<(String, String), Fai
     let text = read(&path)?;
     // The file in the state directory is among those that every command warns of.
     if let Some(exposed) = file.and_then(exposed_file) {
-        context.output.note(style::WARN, "warning: ", &exposed);
+        context.app.reporter.notice(&Notice::ExposedFile(exposed));
     }
     Ok((text, path.display().to_string()))
 }
@@ -81,7 +81,7 @@ fn read(path: &Path) -> Result<String, Failure> {
 
 /// The file with the token that was made, which happens once.
 fn made(context: &Context) -> Result<PathBuf, Failure> {
-    let state = context.environment.state();
+    let state = context.app.environment.state();
     let path = state.join(TOKEN_FILE);
     if path.exists() {
         return Ok(path);
@@ -91,9 +91,9 @@ fn made(context: &Context) -> Result<PathBuf, Failure> {
             "name a file with `--token-file`, or set METIER_HOME to a folder that you can write to",
         )
     };
-    make_private_folder(&state).map_err(unwritable)?;
+    make_private_folder(state).map_err(unwritable)?;
     // Whole and readable only by its owner from the start, and never in place of another's.
-    let mut file = NamedTempFile::new_in(&state).map_err(unwritable)?;
+    let mut file = NamedTempFile::new_in(state).map_err(unwritable)?;
     writeln!(file, "{}", random()?).map_err(unwritable)?;
     match file.persist_noclobber(&path) {
         Err(error) if !path.exists() => Err(unwritable(error.error)),

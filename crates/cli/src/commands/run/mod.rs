@@ -5,22 +5,22 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use metier_agent::agent::Watcher;
-use metier_agent::{Ending, Library, Progress as Step};
+use metier_agent::{Ending, Library, Progress as Step, stop};
+use metier_app::sessions::{CLEANUP_LIMIT, new_session_id};
+use metier_app::turn::message::{command_in, first_word};
+use metier_app::turn::names::is_order;
+use metier_app::turn::{SkillCommands, TurnMessage, TurnRequest};
+use metier_app::{AppError, SkillLibrary};
 
-use super::turn::attach;
-use super::turn::conduct::{Ask, conduct, tell_what_stays};
-use super::turn::message::{Message, command_in, first_word};
-use super::turn::names::{Names, is_order};
 use super::turn::progress::Progress;
 use super::turn::report::{self, Done, Went};
 use crate::args::RunArgs;
 use crate::context::Context;
 use crate::failure::{FAILED, Failure, INTERRUPTED, OK};
-use crate::library::Skills;
+use crate::interrupt;
 use crate::output::style;
-use crate::overseer::Asking;
-use crate::runs::{PATIENCE, block_on, new_session};
-use crate::sessions::session_key;
+use crate::prompter::TerminalPrompter;
+use crate::wait::block_on;
 
 /// Does a task.
 pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure> {
@@ -29,30 +29,37 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
             "write it in quotes, as in `metier run \"make a chart of sales.csv\" sales.csv`",
         ));
     }
-    let session = arguments.agent.session.clone().unwrap_or_else(new_session);
-    let key = session_key(&session)?;
-    let files = attach::read(&arguments.files, context)?;
-    let skills = Arc::new(Skills::find(context, &arguments.agent.sources)?);
+    let session = arguments.agent.session.clone().unwrap_or_else(new_session_id);
+    let key = context.app.session_key(&session)?;
+    let files = context.app.read_attachments(&arguments.files).map_err(AppError::from)?;
+    let choices = arguments.agent.choices();
+    let skills = block_on(async { Ok(SkillLibrary::open(&context.app, &choices.sources).await?) })?;
+    let skills = Arc::new(skills);
     if !arguments.json {
         context.report(&skills.snapshot().problems);
     }
-    let message = said(&arguments.task, &Names::of(&skills.snapshot()))?;
-    let mut agent = context.agent(&arguments.agent, Arc::clone(&skills), Asking::AtTerminal)?;
+    let message = said(&arguments.task, &SkillCommands::of(&skills.snapshot()))?;
+    let prompter = Arc::new(TerminalPrompter::new(context.output));
+    let mut agent = context.app.agent(&choices, Arc::clone(&skills), prompter)?;
     // What runs left behind whose metier was killed.
     metier_sandbox::remove_leftovers();
     let started = Instant::now();
     let progress = Arc::new(Progress::begin(context, agent.model.name(), arguments.agent.details));
     agent.runner.executor = agent.runner.executor.telling(progress.teller());
     let watcher = if arguments.json { as_json(context, &progress) } else { progress.watcher() };
+    let (stopper, stop) = stop();
+    // Ctrl-C ends the turn; the session keeps what happened.
+    let listener = interrupt::listen(move || stopper.stop());
     let result = block_on(async {
-        tell_what_stays(context, &arguments.agent, &agent, &key).await?;
-        let ask = Ask { message, files: &files };
-        let outcome = conduct(&agent, &key, ask, watcher).await;
+        context.app.report_kept_choices(&choices, &agent, &key).await?;
+        let request = TurnRequest { message, files: &files };
+        let outcome = context.app.turn(&agent, &key, request, (watcher, &stop)).await;
         if let Some(foreign) = &agent.foreign {
             foreign.servers.close().await;
         }
-        outcome
+        Ok(outcome?)
     });
+    drop(listener);
     progress.end();
     skills.save();
     let (outcome, place) = result.inspect_err(|_| {
@@ -82,7 +89,7 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
     }
     // The task is over and told; `metier gc` says what is wrong with workspaces.
     let workspaces = &agent.runner.workspaces;
-    let _removed = workspaces.remove_unused_daily(context.workspace_ttl(), PATIENCE);
+    let _removed = workspaces.remove_unused_daily(context.app.workspace_ttl(), CLEANUP_LIMIT);
     Ok(match outcome.ending {
         Ending::Answered if is_good => OK,
         Ending::Stopped => INTERRUPTED,
@@ -91,18 +98,20 @@ pub(super) fn run(arguments: &RunArgs, context: &Context) -> Result<u8, Failure>
 }
 
 /// What a task says: `/NAME` calls a skill, as in a chat.
-fn said(task: &str, names: &Names) -> Result<Message, Failure> {
-    let Some((word, rest)) = command_in(task.trim()) else { return Ok(Message::of(task, names)) };
+fn said(task: &str, names: &SkillCommands) -> Result<TurnMessage, Failure> {
+    let Some((word, rest)) = command_in(task.trim()) else {
+        return Ok(TurnMessage::of(task, names));
+    };
     let (word, rest) = if word == "skill" { first_word(rest) } else { (word, rest) };
     if word.is_empty() {
         return Err(Failure::usage("`/skill` needs the name of a skill")
             .hint("`metier skills list` shows the skills"));
     }
-    if let Some(message) = Message::calling(word, rest, names) {
+    if let Some(message) = TurnMessage::calling(word, rest, names) {
         return Ok(message);
     }
     if Path::new("/").join(word).exists() {
-        return Ok(Message::of(task, names));
+        return Ok(TurnMessage::of(task, names));
     }
     if is_order(word) {
         return Err(Failure::usage(format!("`/{word}` is a command of `metier chat`"))

@@ -2,17 +2,17 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use metier_session::{MAX_PAGE, Page, Session, SessionFilter, SessionStore};
+use metier_session::Session;
 use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::failure::{Failure, OK};
 use crate::output::{Align, Column, Table, counted, plain, style};
-use crate::runs::{APP, USER, block_on};
+use crate::wait::block_on;
 
 /// Lists the sessions, those that were used last first.
 pub(super) fn list(context: &Context, json: bool) -> Result<u8, Failure> {
-    let sessions = all(context)?;
+    let sessions = block_on(async { Ok(context.app.list_sessions().await?) })?;
     if json {
         context.output.json(&sessions.iter().map(described).collect::<Vec<Value>>());
         return Ok(OK);
@@ -37,26 +37,6 @@ pub(super) fn list(context: &Context, json: bool) -> Result<u8, Failure> {
     }
     context.output.say(&counted(sessions.len(), "session"));
     Ok(OK)
-}
-
-fn all(context: &Context) -> Result<Vec<Session>, Failure> {
-    let Some(store) = context.existing_sessions()? else { return Ok(Vec::new()) };
-    let filter = SessionFilter {
-        app: Some(APP.to_owned()),
-        user: Some(USER.to_owned()),
-        ..SessionFilter::default()
-    };
-    block_on(async {
-        let (mut sessions, mut after) = (Vec::new(), None);
-        loop {
-            let listing = store.list(&filter, Page { after, limit: MAX_PAGE }).await?;
-            sessions.extend(listing.sessions);
-            after = listing.next;
-            if after.is_none() {
-                return Ok(sessions);
-            }
-        }
-    })
 }
 
 fn described(session: &Session) -> Value {

@@ -16,8 +16,7 @@ pub(super) use usage::{show_usage, usage};
 use crate::args::{SessionsArgs, SessionsCommand};
 use crate::context::Context;
 use crate::failure::{Failure, OK};
-use crate::runs::block_on;
-use crate::sessions::session_key;
+use crate::wait::block_on;
 
 /// Does what was asked with sessions.
 pub(super) fn run(arguments: &SessionsArgs, context: &Context) -> Result<u8, Failure> {
@@ -35,7 +34,7 @@ pub(super) fn run(arguments: &SessionsArgs, context: &Context) -> Result<u8, Fai
 fn export(context: &Context, name: &str) -> Result<u8, Failure> {
     let store = store(context, name)?;
     block_on(async {
-        let session = find(&store, name).await?;
+        let session = find(context, &store, name).await?;
         // On a terminal the lines themselves show that it goes on.
         let is_seen = io::stdout().is_terminal();
         let _working = (!is_seen).then(|| context.output.working("exporting"));
@@ -50,17 +49,17 @@ fn export(context: &Context, name: &str) -> Result<u8, Failure> {
 /// Whether a session is a workspace that `exec` made and nothing else.
 fn is_of_exec_alone(context: &Context, name: &str) -> Result<bool, Failure> {
     let key = context.workspace_key(name)?;
-    Ok(key.generation == 0 && context.workspaces()?.exists(&key))
+    Ok(key.generation == 0 && context.app.workspaces()?.exists(&key))
 }
 
 /// The database, which a session that is there must be in.
 fn store(context: &Context, name: &str) -> Result<SqliteStore, Failure> {
-    Ok(context.existing_sessions()?.ok_or_else(|| none_named(name))?)
+    Ok(context.app.existing_sessions()?.ok_or_else(|| none_named(name))?)
 }
 
 /// The session of a name.
-async fn find(store: &SqliteStore, name: &str) -> Result<Session, Failure> {
-    Ok(store.get(&session_key(name)?).await?.ok_or_else(|| none_named(name))?)
+async fn find(context: &Context, store: &SqliteStore, name: &str) -> Result<Session, Failure> {
+    Ok(store.get(&context.app.session_key(name)?).await?.ok_or_else(|| none_named(name))?)
 }
 
 fn none_named(name: &str) -> SessionError {

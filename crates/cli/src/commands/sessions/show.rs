@@ -12,7 +12,7 @@ use crate::commands::turn::calls::{Line, coded, commanded, decided, details, hap
 use crate::context::Context;
 use crate::failure::{Failure, OK};
 use crate::output::{plain, plain_block, style, styled};
-use crate::runs::block_on;
+use crate::wait::block_on;
 
 /// Most characters of a call or a result that are shown.
 const MAX_CHARS: usize = 200;
@@ -49,7 +49,7 @@ fn events_of(context: &Context, name: &str) -> Result<Vec<Event>, Failure> {
     }
     let store = store(context, name)?;
     block_on(async {
-        let at = find(&store, name).await?.at;
+        let at = find(context, &store, name).await?.at;
         Ok(all_events(&store, &at).await?)
     })
 }

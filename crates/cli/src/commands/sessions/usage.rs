@@ -8,7 +8,7 @@ use crate::args::UsageArgs;
 use crate::context::Context;
 use crate::failure::{Failure, OK};
 use crate::output::{Align, Column, Table, plain, style};
-use crate::runs::{APP, USER, block_on};
+use crate::wait::block_on;
 
 /// Shows the tokens of all sessions, or of one that is there.
 pub(in crate::commands) fn usage(arguments: &UsageArgs, context: &Context) -> Result<u8, Failure> {
@@ -16,7 +16,7 @@ pub(in crate::commands) fn usage(arguments: &UsageArgs, context: &Context) -> Re
         && !is_of_exec_alone(context, name)?
     {
         let store = store(context, name)?;
-        block_on(find(&store, name))?;
+        block_on(find(context, &store, name))?;
     }
     show_usage(arguments, context)
 }
@@ -27,12 +27,12 @@ pub(in crate::commands) fn show_usage(
     context: &Context,
 ) -> Result<u8, Failure> {
     let filter = UsageFilter {
-        app: Some(APP.to_owned()),
-        user: Some(USER.to_owned()),
+        app: Some(context.app.principal.app.clone()),
+        user: Some(context.app.principal.user.clone()),
         session: arguments.session.clone(),
         ..UsageFilter::default()
     };
-    let report = match context.existing_sessions()? {
+    let report = match context.app.existing_sessions()? {
         Some(store) => block_on(async { Ok(store.usage(&filter).await?) })?,
         None => UsageReport::default(),
     };

@@ -15,8 +15,8 @@ use crate::commands::skills::install;
 use crate::context::Context;
 use crate::failure::{Failure, INTERRUPTED, OK, advice};
 use crate::output::{plain, style, styled};
-use crate::privacy::make_private_folder;
-use crate::roots::{DEFAULT_AGENT, real, workspace};
+use metier_app::sources::roots::{DEFAULT_AGENT, real, workspace};
+use metier_app::state::privacy::make_private_folder;
 
 /// The setting that is written.
 const WORKSPACE: &str = "agents.defaults.workspace";
@@ -45,7 +45,7 @@ struct Setup {
 
 impl Setup {
     fn workspace(&self) -> PathBuf {
-        workspace(&self.context.environment, &self.context.config, DEFAULT_AGENT)
+        workspace(&self.context.app.environment, &self.context.app.config, DEFAULT_AGENT)
     }
 
     /// Settles where the agent's folder is, and writes it down if it was said.
@@ -63,8 +63,8 @@ impl Setup {
             }
             None => return self.make_workspace(&now).map(|_| self),
         };
-        let path = context.environment.expand(&wanted, &context.environment.folder);
-        let setting = &context.config.agent_defaults.workspace;
+        let path = context.app.environment.expand(&wanted, &context.app.environment.folder);
+        let setting = &context.app.config.agent_defaults.workspace;
         let is_set = setting.is_some();
         if is_set && real(&now) == real(&path) {
             return self.make_workspace(&path).map(|_| self);
@@ -114,7 +114,7 @@ impl Setup {
     }
 
     fn file(&self) -> PathBuf {
-        self.context.environment.state().join("config.toml")
+        self.context.app.environment.state().join("config.toml")
     }
 
     fn write(&self, name: &str, value: &str) -> Result<(), Failure> {
@@ -126,7 +126,7 @@ impl Setup {
 
     /// The same with the settings as they are now.
     fn reloaded(&self) -> Result<Self, Failure> {
-        let context = Context::new(self.context.environment.clone(), self.context.output)?;
+        let context = Context::new(self.context.app.environment.clone(), self.context.output)?;
         Ok(Self { context, can_ask: self.can_ask })
     }
 

@@ -12,9 +12,9 @@ use clap_complete::engine::{self, ArgValueCompleter, CompletionCandidate};
 use super::escape::{self, Line};
 use super::names::{Known, Subject};
 use crate::args::{self, CompleteArgs, ShellName};
-use crate::environment::Environment;
 use crate::failure::OK;
 use crate::output::{Output, is_plain};
+use metier_app::Environment;
 
 /// Stands for the files that a shell knows. No name has this sign.
 const FILES: &str = "\tfiles";

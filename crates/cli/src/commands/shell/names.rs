@@ -12,13 +12,13 @@ use metier_skill::files;
 use metier_skill::library::{Entry, Place, Snapshot};
 use metier_workspace::artifact::ArtifactStore;
 
-use crate::archives::Reach;
 use crate::args::SourceArgs;
 use crate::context::Context;
-use crate::environment::Environment;
 use crate::output::Output;
-use crate::roots::DEFAULT_AGENT;
-use crate::runs::{APP, USER, block_on, key_of, owner_of};
+use crate::wait::block_on;
+use metier_app::Environment;
+use metier_app::sources::roots::DEFAULT_AGENT;
+use metier_workspace::artifact::Owner;
 
 /// More sessions than anybody looks through.
 const MAX_SESSIONS: usize = 100;
@@ -94,8 +94,9 @@ impl Known {
 
     fn library(&self) -> Option<Snapshot> {
         let (context, sources) = (self.context()?, self.sources());
-        let offers = context.unasked_servers(&sources).ok()?;
-        context.library_with(&sources, &offers, &Reach::AtHand).ok()
+        let sources = sources.selection();
+        let network = context.app.sources_at_hand(&sources).ok()?;
+        context.app.library_with(&sources, &network).ok()
     }
 
     fn skills(&self) -> Option<Vec<Named>> {
@@ -124,10 +125,11 @@ impl Known {
     }
 
     fn sessions(&self) -> Option<Vec<Named>> {
-        let store = self.context()?.existing_sessions().ok()??;
+        let app = &self.context()?.app;
+        let store = app.existing_sessions().ok()??;
         let filter = SessionFilter {
-            app: Some(APP.to_owned()),
-            user: Some(USER.to_owned()),
+            app: Some(app.principal.app.clone()),
+            user: Some(app.principal.user.clone()),
             ..SessionFilter::default()
         };
         let page = Page { after: None, limit: MAX_SESSIONS };
@@ -140,12 +142,13 @@ impl Known {
 
     fn artifacts(&self) -> Option<Vec<Named>> {
         let context = self.context()?;
-        if !context.environment.state().join("artifacts").exists() {
+        if !context.app.environment.state().join("artifacts").exists() {
             return None;
         }
-        let named = self.option("--session").map(|session| key_of(&session));
+        let named =
+            self.option("--session").map(|session| context.app.bare_workspace_key(&session));
         let key = named.or_else(|| context.session(None).ok())?;
-        let (store, owner) = (context.artifacts().ok()?, owner_of(&key).ok()?);
+        let (store, owner) = (context.app.artifacts().ok()?, Owner::of(&key).ok()?);
         let listed = block_on(async {
             let mut listed = Vec::new();
             for scope in [owner.session_scope(), owner.user_scope()] {
@@ -157,7 +160,7 @@ impl Known {
     }
 
     fn agents(&self) -> Option<Vec<Named>> {
-        let set = self.context()?.config.agents.keys().map(String::as_str);
+        let set = self.context()?.app.config.agents.keys().map(String::as_str);
         let mut names: Vec<&str> = set.chain([DEFAULT_AGENT]).collect();
         names.sort_unstable();
         names.dedup();

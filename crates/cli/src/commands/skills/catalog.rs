@@ -37,8 +37,8 @@ pub(super) fn run(context: &Context, sources: &SourceArgs, wanted: &Wanted) -> R
             }
         }
     }
-    let catalog =
-        snapshot.catalog(wanted.tokens.unwrap_or(*context.config.skills.catalog_tokens), format);
+    let catalog = snapshot
+        .catalog(wanted.tokens.unwrap_or(*context.app.config.skills.catalog_tokens), format);
     let report = catalog.report;
     if wanted.json {
         context.output.json(&json!({ "text": catalog.text, "report": report }));

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use metier_config::toml_key;
 use metier_skill::catalog::Format;
 use metier_skill::library::{Entry, EntryKey, Snapshot};
 use metier_skill::problem::Problem;
@@ -11,8 +12,7 @@ use crate::args::SourceArgs;
 use crate::commands::skills::list::ListedProblem;
 use crate::context::Context;
 use crate::failure::advice::{self, ProblemText};
-use crate::failure::{Failure, OK, names_setting};
-use crate::grants::{remedy, toml_key};
+use crate::failure::{Failure, OK, grant_words, names_setting};
 use crate::output::{plain, severity_style, style, styled};
 
 /// Explains one skill.
@@ -24,14 +24,14 @@ pub(super) fn run(
 ) -> Result<u8, Failure> {
     let snapshot = context.library(sources)?;
     let entry = context.find(&snapshot, name)?;
-    let form = form_in_catalog(&snapshot, entry, *context.config.skills.catalog_tokens);
+    let form = form_in_catalog(&snapshot, entry, *context.app.config.skills.catalog_tokens);
     let problems = problems_of(&snapshot, entry);
     let request = request_of(context, entry);
     let told = Told { entry, form, request, problems };
     if json {
         context.output.json(&as_json(&told));
     } else {
-        context.output.print(&page(&told, &context.environment.settings_file()));
+        context.output.print(&page(&told, &context.app.environment.settings_file()));
     }
     Ok(OK)
 }
@@ -57,9 +57,10 @@ fn request_of(context: &Context, entry: &Entry) -> Option<Request> {
         return None;
     }
     let granted = || {
-        let settings = context.run_settings(entry)?;
-        let granted = settings.granted(&context.executor(None));
-        granted.map_err(|error| Failure::of_beyond(&error).hint(remedy(&entry.entry_key, &error)))
+        let settings = context.app.run_settings(entry)?;
+        let granted = settings.granted(&context.app.executor(None));
+        granted
+            .map_err(|error| Failure::of_beyond(&error).hint(grant_words(&entry.entry_key, &error)))
     };
     Some(Request { asked, refusal: granted().err() })
 }

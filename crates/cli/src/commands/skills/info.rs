@@ -29,7 +29,7 @@ pub(super) fn run(
     let folder = context.folder_of(entry)?;
     let tree = files::list(&folder)?;
     let working = context.output.working("reading its files");
-    let digests = context.digests();
+    let digests = context.app.digests();
     let digest = files::digest_of(&tree, &digests);
     let digest = digest.map_err(|error| Failure::of_skill(entry.name.as_str(), &error))?.whole;
     digests.save();

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Group, Level as SnippetLevel, Renderer, Snippet};
+use metier_app::sources::roots::SourceRoots;
 use metier_config::{FileReaders, replace_file};
 use metier_skill::diagnostic::{Diagnostic, Level, Severity};
 use metier_skill::discover::{Absence, Links, Root, Source, find_skill_files};
@@ -17,14 +18,13 @@ use metier_skill::problem::Problem;
 use metier_skill::text::{LineIndex, Position, Span};
 use serde::Serialize;
 
-use crate::archives::Reach;
 use crate::args::{LintFormat, SourceArgs};
 use crate::commands::skills::sarif;
 use crate::context::Context;
 use crate::failure::advice::ProblemText;
 use crate::failure::{FAILED, Failure, OK};
-use crate::output::{Working, counted, path_text, plain, plain_block, style, styled};
-use crate::roots::Roots;
+use crate::output::{counted, path_text, plain, plain_block, style, styled};
+use crate::wait::block_on;
 
 /// What to look at, and how.
 pub(super) struct Wanted {
@@ -94,7 +94,7 @@ pub(super) struct FoundEdit {
 pub(super) fn run(context: &Context, sources: &SourceArgs, wanted: &Wanted) -> Result<u8, Failure> {
     let level = if wanted.strict { Level::Strict } else { Level::Lenient };
     let working = context.output.working("looking for skills");
-    let (files, problems) = files_to_lint(context, sources, &wanted.paths, &working)?;
+    let (files, problems) = files_to_lint(context, sources, &wanted.paths)?;
     if wanted.fix {
         for file in &files {
             working.set(&format!("mending {}", file.display()));
@@ -143,17 +143,15 @@ fn files_to_lint(
     context: &Context,
     sources: &SourceArgs,
     paths: &[PathBuf],
-    working: &Working,
 ) -> Result<(Vec<PathBuf>, Vec<Problem>), Failure> {
-    let reach = Reach::Network(working);
-    let Roots { roots, mut problems, .. } = if paths.is_empty() {
-        Roots::find(&context.environment, &context.config, sources, &reach)
+    let SourceRoots { roots, mut problems, .. } = if paths.is_empty() {
+        block_on(async { Ok(context.app.source_roots(&sources.selection()).await) })?
     } else {
-        Roots::default()
+        SourceRoots::default()
     };
     let mut files = Vec::new();
     for path in paths {
-        let full = context.environment.folder.join(path);
+        let full = context.app.environment.folder.join(path);
         if !full.exists() {
             let shown = path.display();
             return Err(Failure::usage(format!("there is no file or folder `{shown}`"))

@@ -205,7 +205,10 @@ fn summary(context: &Context, snapshot: &Snapshot, shown: usize) -> String {
     let report = snapshot.catalog.report;
     let mut parts = vec![
         format!("{}, {ready} ready", counted(total, "skill")),
-        format!("catalog {} of {} tokens", report.tokens, *context.config.skills.catalog_tokens),
+        format!(
+            "catalog {} of {} tokens",
+            report.tokens, *context.app.config.skills.catalog_tokens
+        ),
     ];
     if total > shown {
         parts.push(format!("{} switched off (--all shows them)", total - shown));

@@ -32,7 +32,7 @@ pub(super) fn run(context: &Context, wanted: &Wanted<'_>) -> Result<u8, Failure>
             None => failure.hint("use lowercase letters, digits and hyphens"),
         });
     }
-    let folder = context.environment.folder.join(wanted.folder).join(name);
+    let folder = context.app.environment.folder.join(wanted.folder).join(name);
     let shown = match wanted.folder.strip_prefix(".") {
         Ok(inside) => inside.join(name),
         Err(_) => wanted.folder.join(name),

@@ -32,7 +32,7 @@ impl Cost<'_> {
 /// Shows the costs.
 pub(super) fn run(context: &Context, sources: &SourceArgs, json: bool) -> Result<u8, Failure> {
     let snapshot = context.library(sources)?;
-    let counts = context.token_counts();
+    let counts = context.app.token_counts();
     let working = context.output.working("counting tokens");
     let mut costs = Vec::new();
     for entry in snapshot.entries.iter().filter(|entry| !entry.verdict.is_switched_off()) {
@@ -94,7 +94,7 @@ fn cost_of<'a>(
     let catalog = entry.tokens.name as usize + entry.tokens.description();
     // To count them would be no reason to fetch the files of a skill.
     let folder = match entry.remote() {
-        Some(skill) => context.remote_store().folder(skill).ok().flatten(),
+        Some(skill) => context.app.remote_store().folder(skill).ok().flatten(),
         None => Some(context.folder_of(entry)?),
     };
     let Some(folder) = folder else { return Ok(Cost { name, catalog, body: None, docs: None }) };

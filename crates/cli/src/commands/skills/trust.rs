@@ -52,7 +52,7 @@ pub(super) fn run(
         }
     }
     // Read now: another command may have written while somebody looked at it.
-    let mut store = TrustStore::load(&context.trust_file())?;
+    let mut store = TrustStore::load(&context.app.trust_file())?;
     if !store.trust_remote(skill) {
         return Err(Failure::new(format!(
             "`{}` cannot be trusted: its files are made when they are asked for",

@@ -1,11 +1,7 @@
 //! A turn of a model as a person sees it, for `run` and `chat`: files that come with it, what happens
 //! while it lasts, and what is told in the end.
 
-pub(super) mod attach;
 pub(super) mod calls;
-pub(super) mod conduct;
-pub(super) mod message;
-pub(super) mod names;
 pub(super) mod progress;
 pub(super) mod report;
 mod speech;

@@ -17,7 +17,7 @@ use super::calls::{Line, coded, commanded, decided, details, doing, happened};
 use super::speech::{Left, Speech};
 use crate::context::Context;
 use crate::output::{Output, Status, plain_block, style, styled};
-use crate::runs::preparing_words;
+use crate::reporter::preparing_words;
 
 /// Shows what happens.
 #[derive(Debug)]

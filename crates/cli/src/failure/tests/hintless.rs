@@ -15,6 +15,9 @@ const SHARED: &str = "its hint is that of the message after it, or is added late
 /// The heading, the variant or message (`*` for all), and why there is no hint.
 const HINTLESS: &[(&str, &str, &str)] = &[
     ("agent: AgentError", "Busy", ITSELF),
+    ("app: AttachmentError", "Unreadable", "the system says why"),
+    ("app: AttachmentFault", "NotAFile", ITSELF),
+    ("app: SkillLookupError", "NotFetched", "the agent fetches them and asks again"),
     ("config: ConfigError", "Agent", ITSELF),
     ("config: ConfigError", "Server", ITSELF),
     ("config: ConfigError", "WrongKind", ITSELF),

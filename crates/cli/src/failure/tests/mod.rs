@@ -6,6 +6,7 @@
 //! both fail here until somebody has read its wording among the others. How to: `INSTA_UPDATE=always cargo test -p metier failure`.
 
 mod agents;
+mod application;
 mod clients;
 mod hintless;
 mod models;
@@ -29,6 +30,24 @@ use crate::commands::hint;
 
 /// Errors that nobody meets on a command line: the crate, the type, the variant or `*`, and who meets it instead.
 const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
+    ("app", "AppError", "*", "carries an error of a module or a crate, which is shown"),
+    ("app", "ArchiveSourceError", "Download", "carries an error of the network, which is shown"),
+    ("app", "ArchiveSourceError", "Unpack", "carries an error of an archive, which is shown"),
+    ("app", "AttachmentFault", "Io", "carries an error of the system"),
+    ("app", "DecisionsUnreadable", "*", "in a result for a model"),
+    (
+        "app",
+        "FetchedSkillError",
+        "Files",
+        "carries an error of a skill of a server, which is shown",
+    ),
+    ("app", "FetchedSkillError", "Server", "carries an error of a server, which is shown"),
+    (
+        "app",
+        "SkillLookupError",
+        "Blocked",
+        "carries what is in the way of a skill, which lists show",
+    ),
     (
         "agent",
         "ApproverError",
@@ -45,7 +64,6 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
     ("agent", "ToolCallError", "*", "in a result for a model, or part of an error that is shown"),
     ("agent", "ToolDefinitionError", "*", "in a result for a model, or worded by a command"),
     ("agent", "TurnStopped", "*", "in a result for a model"),
-    ("cli", "OverseerError", "*", "in a result for a model"),
     ("agent", "VisitError", "*", "in an answer of `metier mcp`, for the program that asked"),
     ("approval", "NotAnalysable", "*", "part of a verdict, which `metier approvals check` words"),
     ("approval", "ForeignPrograms", "*", "part of a verdict, which `metier approvals check` words"),
@@ -113,7 +131,7 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
     ("serve", "HostError", "*", "in an answer of `metier mcp --http`"),
     ("serve", "MessageTooLarge", "*", "in an answer of `metier mcp`, for the program that asked"),
     ("serve", "SessionsError", "*", "in an answer of `metier mcp --http`"),
-    ("serve", "ToolServerProblem", "*", "a note at the beginning of a session, with its advice"),
+    ("app", "ToolServerProblem", "*", "a note at the beginning of a session, with its advice"),
     ("serve", "TooFewFiles", "*", "worded by `metier mcp --http`, with its hint"),
     (
         "session",
@@ -165,6 +183,7 @@ const ELSEWHERE: &[(&str, &str, &str, &str)] = &[
 fn sheet() -> Sheet {
     let mut sheet = Sheet::default();
     agents::add_to(&mut sheet);
+    application::add_to(&mut sheet);
     clients::add_to(&mut sheet);
     models::add_to(&mut sheet);
     servers::add_to(&mut sheet);

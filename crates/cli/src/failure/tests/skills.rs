@@ -11,8 +11,6 @@ use metier_skill::remote::{RemoteFault, StoreError};
 
 use super::sheet::{Sheet, system};
 use crate::failure::Failure;
-use crate::library::not_watched;
-use crate::remote::{not_used, of_server};
 
 pub(super) fn add_to(sheet: &mut Sheet) {
     library(sheet);
@@ -38,7 +36,7 @@ fn library(sheet: &mut Sheet) {
     sheet.show(TreeError::TooLarge { path: path() }, Failure::from);
     let source = notify::Error::io(std::io::Error::from_raw_os_error(13));
     let error = WatchError { path: PathBuf::from("/home/ada/.agents/skills"), source };
-    sheet.note(&error, &not_watched(&error));
+    sheet.note(&error, &format!("{}; changes are not noticed", Failure::of(&error)));
 }
 
 fn archives(sheet: &mut Sheet) {
@@ -106,9 +104,11 @@ fn remote(sheet: &mut Sheet) {
         E::TooLarge,
     ];
     for fault in listed {
-        sheet.note(&fault, &not_used(&fault.to_string()));
+        sheet.note(&fault, &format!("this skill is not used: {fault}"));
     }
-    let within = |error: StoreError| Failure::from(error).within(of_server("pdf", "files"));
+    let within = |error: StoreError| {
+        Failure::from(error).within("`pdf` of the server `files` cannot be used")
+    };
     let (told, found) = (Digest::of_bytes(b"told"), Digest::of_bytes(b"found"));
     let fetched = [
         E::Size { path: path(), told: 120, found: 133 },

@@ -120,22 +120,19 @@ fn worded(source: &str) -> String {
 
 /// What stops nothing and is said all the same: the beginning in the source, the beginning when it is shown, and which of
 /// the arguments has the words.
-const NOTICED: [(&str, &str, usize); 4] = [
+const NOTICED: [(&str, &str, usize); 3] = [
     ("Problem::new(", "    problem: ", 2),
     (".help(", "    help: ", 0),
     (".note(style::WARN, ", "    note: ", 1),
-    ("Err(", "    reason: ", 0),
 ];
-
-/// Files in which an `Err` of plain words is the reason why something is not used.
-const WITH_REASONS: [&str; 1] = ["cli/src/mcp.rs"];
 
 /// What is noticed about skills, settings and servers, by file, as the sources have it. Words that are put together
 /// elsewhere are not in it.
 pub(super) fn noticed() -> String {
     let root = repository().join("crates");
     let mut text = String::new();
-    for file in ["cli/src", "skill/src"].iter().flat_map(|it| rust_files(&root.join(it))) {
+    for file in ["app/src", "cli/src", "skill/src"].iter().flat_map(|it| rust_files(&root.join(it)))
+    {
         let inside = file.strip_prefix(&root).unwrap().display().to_string();
         // Helps of arguments are on the pages of help.
         if inside.starts_with("cli/src/args/") {
@@ -145,9 +142,6 @@ pub(super) fn noticed() -> String {
         let source = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
         let mut found: Vec<(usize, String)> = Vec::new();
         for (before, shown, which) in NOTICED {
-            if before == "Err(" && !WITH_REASONS.contains(&&*inside) {
-                continue;
-            }
             for (at, _) in source.match_indices(before) {
                 let all = argument(&source[at + before.len()..]);
                 let words = parts(all).get(which).map(|it| it.trim_start_matches('&'));

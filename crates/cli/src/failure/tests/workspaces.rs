@@ -4,6 +4,8 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use bollard::errors::Error as EngineError;
+use metier_app::AppError;
+use metier_app::grants::GrantError;
 use metier_sandbox::{Level, Missing, SpawnError};
 use metier_secrets::RedactorError;
 use metier_skill::library::EntryKey;
@@ -243,7 +245,10 @@ fn artifacts(sheet: &mut Sheet) {
 
 fn addresses(sheet: &mut Sheet) {
     let parse = |fault| ParseError { entry: "http://api.example.com/v1".into(), fault };
-    let network = |error: ParseError| crate::grants::of_network(&error, "exec.network");
+    let setting = || "exec.network".to_owned();
+    let network = |source: ParseError| {
+        Failure::from(AppError::from(GrantError::Setting { source, setting: setting() }))
+    };
     sheet.show(parse(TargetFault::NotOnlyHost), network);
     let faults = [
         TargetFault::NotAscii,

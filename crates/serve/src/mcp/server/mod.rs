@@ -18,7 +18,7 @@ mod extension;
 mod hint;
 mod instructions;
 mod page;
-pub mod person;
+mod person;
 mod progress;
 mod prompts;
 mod resources;

@@ -7,7 +7,8 @@
 
 use std::time::Duration;
 
-use metier_agent::host::Decision;
+use async_trait::async_trait;
+use metier_agent::host::{Decision, Prompter, Question};
 use metier_agent::visit::Visit;
 use metier_skill::files::Digest;
 use rmcp::model::{
@@ -32,20 +33,15 @@ const ONCE: &str = "once";
 const ALWAYS: &str = "always";
 const DENY: &str = "deny";
 
-tokio::task_local! {
-    /// Where questions of the call go that this task is for.
-    static QUESTIONS: mpsc::Sender<Asked>;
-}
-
-/// What a person is asked.
+/// A question as the form that a client shows.
 #[derive(Clone, Debug)]
-pub struct Form {
+struct Form {
     /// The question in words.
-    pub text: String,
+    text: String,
     /// Whether it may be allowed for good.
-    pub may_keep: bool,
+    may_keep: bool,
     /// What tells the question from every other, also where the words are the same.
-    pub digest: Digest,
+    digest: Digest,
 }
 
 /// A question on its way.
@@ -53,14 +49,6 @@ pub struct Form {
 struct Asked {
     form: Form,
     answer: oneshot::Sender<Decision>,
-}
-
-/// Asks the person at the client whose call is being answered; none if there is nobody who could answer.
-pub async fn ask(form: Form) -> Option<Decision> {
-    let questions = QUESTIONS.try_with(Clone::clone).ok()?;
-    let (answer, answered) = oneshot::channel();
-    questions.send(Asked { form, answer }).await.ok()?;
-    answered.await.ok()
 }
 
 /// Answers the questions of one call.
@@ -87,11 +75,11 @@ enum Means {
 }
 
 impl Person {
-    /// The person of a call, and where questions go.
+    /// Returns the person of a call, and the prompter that asks them.
     pub(super) fn of(
         request: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
-    ) -> (Self, Questions) {
+    ) -> (Self, ClientPrompter) {
         let capabilities = context.client_capabilities();
         let elicits = capabilities.and_then(|it| it.elicitation);
         // A client that names no mode has forms: they are the older one.
@@ -111,7 +99,7 @@ impl Person {
             },
         };
         let (sender, questions) = mpsc::channel(1);
-        (Self { questions, means, open: None, is_missed: false }, Questions(sender))
+        (Self { questions, means, open: None, is_missed: false }, ClientPrompter(sender))
     }
 
     /// Answers until there is a question that only another call can have the answer to: this one is to be stopped.
@@ -156,14 +144,20 @@ impl Person {
     }
 }
 
-/// Where questions of a call go.
+/// Asks the person at the client whose call is answered. The questions go to the task that holds the request.
 #[derive(Debug)]
-pub(super) struct Questions(mpsc::Sender<Asked>);
+pub(super) struct ClientPrompter(mpsc::Sender<Asked>);
 
-impl Questions {
-    /// Does something that may ask.
-    pub(super) async fn asked_by<T>(self, work: impl Future<Output = T>) -> T {
-        QUESTIONS.scope(self.0, work).await
+#[async_trait]
+impl Prompter for ClientPrompter {
+    async fn ask(&self, question: &Question) -> Option<Decision> {
+        let sheet = question.shown().ok()?;
+        // What cannot be told from another question could be taken for it.
+        let Some(digest) = question.digest() else { return Some(Decision::Deny) };
+        let form = Form { text: sheet.to_string(), may_keep: sheet.may_keep, digest };
+        let (answer, answered) = oneshot::channel();
+        self.0.send(Asked { form, answer }).await.ok()?;
+        answered.await.ok()
     }
 }
 

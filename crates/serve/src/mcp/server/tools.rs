@@ -57,12 +57,12 @@ pub(super) async fn call(
     approval_advice: Option<&str>,
 ) -> Result<CallToolResponse, ErrorData> {
     refuse_unknown(&request.name)?;
-    let (mut person, questions) = Person::of(&request, context);
+    let (mut person, prompter) = Person::of(&request, context);
     let CallToolRequestParams { name, arguments, .. } = request;
     let given = Value::Object(arguments.unwrap_or_default());
     let (stopper, stop) = stop();
     let lines = Lines::default();
-    let calling = questions.asked_by(visit.call(&name, &given, &stop, lines.live()));
+    let calling = visit.call_asking(&name, &given, (&stop, lines.live()), &prompter);
     let mut calling = std::pin::pin!(calling);
     let token = context.meta.get_progress_token();
     let telling = async {

@@ -20,7 +20,7 @@ use crate::context::Context;
 use crate::environment;
 use crate::failure::{Failure, OK};
 use crate::output::{plain, plain_block, style, styled};
-use crate::roots::{Project, real};
+use metier_app::sources::roots::{Project, real};
 
 /// Tells a client, or has it forget.
 ///
@@ -33,7 +33,7 @@ pub(super) fn run(
     context: &Context,
 ) -> Result<u8, Failure> {
     let words = words(arguments, serve, context)?;
-    let environment = &context.environment;
+    let environment = &context.app.environment;
     let host = ClientHost {
         home: environment.home.as_deref(),
         working_directory: &environment.folder,
@@ -69,7 +69,7 @@ fn words(
         return Err(Failure::usage(format!("`{flag}` before `install` is for serving"))
             .hint("`metier mcp install --help` says what can be written down"));
     }
-    let words = words::words(sources, &context.environment)?;
+    let words = words::words(sources, &context.app.environment)?;
     let is_started = !arguments.list && !arguments.remove && arguments.http.is_none();
     match words.first() {
         Some(flag) if !is_started => {
@@ -120,7 +120,7 @@ impl<'a> ClientInstallation<'a> {
                 .hint("start it by its whole path, with /proc mounted")
         })?;
         let name = program.file_name().unwrap_or_default();
-        let on_path = self.context.environment.path().into_iter().map(|it| it.join(name));
+        let on_path = self.context.app.environment.path().into_iter().map(|it| it.join(name));
         let found = on_path.filter(|it| it.is_absolute()).find(|it| real(it) == real(&program));
         let program = found.unwrap_or(program);
         if program.components().any(|it| it.as_os_str() == "target") {
@@ -191,7 +191,7 @@ impl<'a> ClientInstallation<'a> {
 
     /// The server that the client starts has the variables of the client, not those of this terminal.
     fn note_home(&self) {
-        let environment = &self.context.environment;
+        let environment = &self.context.app.environment;
         let usual = environment.home.as_ref().map(|home| home.join(".metier"));
         let state = environment.state();
         if self.arguments.http.is_none() && usual.as_deref().map(real) != Some(real(&state)) {

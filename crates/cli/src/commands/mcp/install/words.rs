@@ -6,10 +6,10 @@
 use std::path::Path;
 
 use crate::args::SourceArgs;
-use crate::environment::Environment;
 use crate::failure::Failure;
-use crate::remote::{command, is_address};
-use crate::roots::{DEFAULT_AGENT, real};
+use metier_app::sources::remote::{is_address, server_command};
+use metier_app::sources::roots::{DEFAULT_AGENT, real};
+use metier_app::{AppError, Environment};
 
 /// The sources as arguments.
 ///
@@ -79,7 +79,7 @@ fn check(server: &str) -> Result<(), Failure> {
         }
         return Ok(());
     }
-    let words = command(server)?;
+    let words = server_command(server).map_err(AppError::from)?;
     if words[0].contains('/') && !words[0].starts_with(['/', '~']) {
         return Err(Failure::usage(format!("`{server}` is found from this folder only"))
             .hint("write the whole path of the program"));

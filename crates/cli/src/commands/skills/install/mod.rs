@@ -18,7 +18,7 @@ use crate::args::{InstallArgs, SourceArgs};
 use crate::ask;
 use crate::context::Context;
 use crate::failure::{FAILED, Failure, OK, advice};
-use crate::roots::real;
+use metier_app::sources::roots::real;
 
 /// Installs what a skill needs.
 ///
@@ -186,19 +186,19 @@ fn tell(context: &Context, installed: &[Linked], after: &Entry) {
 impl Context {
     /// The ways to install what a skill needs, as they would be gone on this machine.
     fn offers(&self, entry: &Entry, requirements: &Requirements) -> Result<Vec<Offer>, Failure> {
-        let folder = entry.tool_folder(&self.tools());
+        let folder = entry.tool_folder(&self.app.tools());
         let Some(folder) = folder.to_str() else {
             return Err(Failure::new("the path of the state directory is not text")
                 .hint("set METIER_HOME to another folder"));
         };
-        let settings = &self.config.skills.install;
+        let settings = &self.app.config.skills.install;
         let node_manager = match *settings.node_manager {
             config::NodeManager::Npm => NodeManager::Npm,
             config::NodeManager::Pnpm => NodeManager::Pnpm,
             config::NodeManager::Yarn => NodeManager::Yarn,
             config::NodeManager::Bun => NodeManager::Bun,
         };
-        let path = self.environment.path();
+        let path = self.app.environment.path();
         let python = python(&path);
         let situation = Situation {
             os: std::env::consts::OS,

@@ -24,7 +24,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{Measured, Output, plain, style, styled};
-use crate::privacy::make_private_folder;
+use metier_app::state::privacy::make_private_folder;
 
 /// How long one command, or one download, may take.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
@@ -89,8 +89,8 @@ impl Installer<'_> {
     ) -> Result<Vec<Linked>, Failure> {
         let folder = self.folder();
         // Keys may be kept beside tools.
-        make_private_folder(&self.context.environment.state())
-            .map_err(|error| self.context.state_failure(&error))?;
+        make_private_folder(self.context.app.environment.state())
+            .map_err(|error| self.context.state_failure(error))?;
         make_folder(&folder)?;
         let mut installed = Vec::new();
         for offer in &chosen.offers {
@@ -109,7 +109,7 @@ impl Installer<'_> {
     }
 
     fn folder(&self) -> PathBuf {
-        self.entry.tool_folder(&self.context.tools())
+        self.entry.tool_folder(&self.context.app.tools())
     }
 
     fn perform(&self, offer: &Offer) -> Result<(), Failure> {
@@ -187,7 +187,7 @@ impl Installer<'_> {
             PASSED_ON.contains(&name) || own.iter().any(|prefix| name.starts_with(prefix))
         };
         let ours = command.environment.iter().map(|(name, value)| (*name, value.clone()));
-        let theirs = self.context.environment.variables.iter();
+        let theirs = self.context.app.environment.variables.iter();
         let theirs = theirs
             .map(|(name, value)| (name.as_str(), value.clone()))
             .filter(|(name, _)| is_passed_on(name))

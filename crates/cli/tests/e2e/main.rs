@@ -38,6 +38,7 @@ mod masking;
 mod mcp;
 mod mcp_install;
 mod new_skill;
+mod older_state;
 mod privacy;
 mod progress;
 mod pull;

@@ -42,6 +42,32 @@ fn the_agent_finds_a_skill_and_runs_it_in_the_sandbox() {
 }
 
 #[test]
+fn a_program_gives_a_trusted_checkout_its_own_prompter() {
+    insta::assert_snapshot!(printed(env!("CARGO_BIN_EXE_application")), @"
+    may `skill_run` run this on your machine?
+    I am the offline planner, not a language model: I choose a skill by its description and run an example of it.
+
+    `line-count` fits this task. I took this command from its examples:
+
+    ```text
+    wc -l assets/poem.txt
+    ```
+
+    It reads data that came with the skill; attach a file to use yours.
+
+    It ended with exit code 0 and printed:
+
+    ```text
+    4 assets/poem.txt
+    ```
+
+    It made no files.
+
+    For an answer to the task itself, give the agent a language model.
+    ");
+}
+
+#[test]
 fn a_file_comes_with_a_task_and_a_file_comes_out_of_it() {
     insta::assert_snapshot!(printed(env!("CARGO_BIN_EXE_files")), @"
     I counted the words of letter.txt; out/count.txt has the result.

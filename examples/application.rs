@@ -3,9 +3,8 @@
 use std::{error::Error, path::Path, sync::Arc};
 
 use metier_agent::{stop, unwatched};
-use metier_app::{AgentChoices, App, AppOptions, Environment, ExecutorKind, Principal};
-use metier_app::{Decision, Prompter, Question, SilentReporter, SkillLibrary};
-use metier_app::{TurnMessage, TurnRequest};
+use metier_app::{AgentChoices, App, Decision, ExecutorKind, Prompter, Question};
+use metier_app::{SkillLibrary, TurnMessage, TurnRequest};
 
 #[derive(Debug)]
 struct AlwaysOnce; // A real program asks a person; this one says yes, once.
@@ -19,9 +18,7 @@ impl Prompter for AlwaysOnce {
 }
 
 async fn work(state: &Path, checkout: &str) -> Result<(), Box<dyn Error>> {
-    let environment = Environment::new(state, checkout);
-    let (principal, reporter) = (Principal::local(), Arc::new(SilentReporter));
-    let app = App::open(AppOptions { environment, principal, reporter })?;
+    let app = App::open_local(state, checkout)?; // The configuration in the state folder, if there is one.
     app.trust(&app.project(None)?)?; // As it is now; a skill that changes is refused.
     let choices = AgentChoices { executor: Some(ExecutorKind::Host), ..AgentChoices::configured() };
     let skills = Arc::new(SkillLibrary::open(&app, &choices.sources).await?);

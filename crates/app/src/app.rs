@@ -1,5 +1,6 @@
 //! The application: a configuration, a state directory and a principal, with everything that can be done with them.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use metier_config::Config;
@@ -11,7 +12,7 @@ use crate::error::AppError;
 use crate::library::choices;
 use crate::masking;
 use crate::principal::Principal;
-use crate::reporter::Reporter;
+use crate::reporter::{Reporter, SilentReporter};
 use crate::sources::remote::SkillServers;
 use crate::sources::roots::Project;
 
@@ -51,6 +52,21 @@ pub struct App {
 }
 
 impl App {
+    /// Opens the application of a program that has one user, keeps its state in `state` and works in `folder`, without
+    /// reports.
+    ///
+    /// # Errors
+    ///
+    /// As for [`App::open`].
+    pub fn open_local(
+        state: impl Into<PathBuf>,
+        folder: impl Into<PathBuf>,
+    ) -> Result<Self, AppError> {
+        let environment = Environment::new(state, folder);
+        let (principal, reporter) = (Principal::local(), Arc::new(SilentReporter));
+        Self::open(AppOptions { environment, principal, reporter })
+    }
+
     /// Loads the configuration and collects the keys to mask.
     ///
     /// # Errors

@@ -28,7 +28,8 @@ async fn work(state: &Path, checkout: &str) -> Result<(), Box<dyn Error>> {
     let request = TurnRequest { message, files: &[] };
     let (session, (_stopper, stop)) = (app.session_key("first")?, stop());
     let (outcome, _) = app.turn(&agent, &session, request, (unwatched(), &stop)).await?;
-    Ok(print!("{}", outcome.answer()?))
+    print!("{}", outcome.answer()?);
+    Ok(())
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

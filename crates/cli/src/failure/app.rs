@@ -62,7 +62,7 @@ impl From<&AppError> for Failure {
             E::Archive(ArchiveSourceError::Download(error)) => error.into(),
             E::Archive(ArchiveSourceError::Unpack(error)) => error.into(),
             E::RemoteSkill(unusable @ RemoteSkillError::Unusable { source, .. }) => {
-                Self::from(source).within(unusable.to_string())
+                Self::from(&**source).within(unusable.to_string())
             }
             E::Preapproval(preapproval) => {
                 let pattern = &preapproval.pattern;

@@ -25,7 +25,8 @@ fn with_older_state() -> TestEnv {
     database.execute_batch(&read("database.sql")).expect("its tables");
     let note = "home/.metier/artifacts/sessions/metier/local/monday/out%2fnote.txt/0";
     for part in ["content", "record.json"] {
-        env.write(format!("{note}/{part}"), fs::read(fixture.join("note").join(part)).unwrap());
+        let content = fs::read(fixture.join("note").join(part)).expect("a part of the artifact");
+        env.write(format!("{note}/{part}"), content);
     }
     let header = "---\nname: ship\ndescription: Ships parcels. Use when the user wants a parcel shipped.\n---\n";
     let body = "\n# Ship\n\n```sh\necho shipped\n```\n";

@@ -63,7 +63,7 @@ pub enum RemoteSkillError {
         /// The server.
         server: String,
         /// The reason.
-        source: FetchedSkillError,
+        source: Box<FetchedSkillError>,
     },
 }
 
@@ -196,7 +196,10 @@ impl App {
             Ok(contents) => store.put(skill, &contents).map_err(FetchedSkillError::from),
             Err(error) => Err(spoiled.map_or(error, FetchedSkillError::from)),
         };
-        kept.map_err(|source| RemoteSkillError::Unusable { name, server, source })
+        kept.map_err(|error| {
+            let source = Box::new(error);
+            RemoteSkillError::Unusable { name, server, source }
+        })
     }
 }
 
@@ -282,7 +285,7 @@ pub(crate) fn compare(skill: &RemoteSkill, tree: &Tree) -> Result<(), RemoteSkil
     });
     skill.compare(found).map_err(|fault| {
         let (name, server) = (skill.manifest.name.to_string(), skill.server.to_string());
-        let source = StoreError::Fault(fault).into();
+        let source = Box::new(StoreError::Fault(fault).into());
         RemoteSkillError::Unusable { name, server, source }
     })
 }

@@ -126,7 +126,7 @@ fn sources(sheet: &mut Sheet) {
         RemoteSkillError::Unusable {
             name: name(),
             server: server(),
-            source: FetchedSkillError::Files(StoreError::Dynamic),
+            source: Box::new(FetchedSkillError::Files(StoreError::Dynamic)),
         },
     ];
     errors.into_iter().for_each(|error| sheet.show(error, worded));

@@ -68,7 +68,7 @@ pub(super) fn examine(context: &Context, json: bool) -> Result<u8, Failure> {
     let private = context.app.environment.home.as_deref().unwrap_or(private);
     let work = work.canonicalize().map_err(|error| Failure::of_temporary_folder(&error))?;
     let working = context.output.working("trying what this machine promises");
-    let report = doctor::examine(&Place::new(&work, &private));
+    let report = doctor::examine(&Place::new(&work, private));
     drop(working);
     if json {
         let mut report = machine_readable(&report);

@@ -194,7 +194,7 @@ impl<'a> ClientInstallation<'a> {
         let environment = &self.context.app.environment;
         let usual = environment.home.as_ref().map(|home| home.join(".metier"));
         let state = environment.state();
-        if self.arguments.http.is_none() && usual.as_deref().map(real) != Some(real(&state)) {
+        if self.arguments.http.is_none() && usual.as_deref().map(real) != Some(real(state)) {
             let note = "METIER_HOME is set here; the client must have it too, or the server uses ~/.metier";
             self.context.output.note(style::WARN, "note: ", note);
         }

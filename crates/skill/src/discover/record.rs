@@ -49,7 +49,7 @@ impl Record {
         reading: HeaderReading,
         buffer: &mut Vec<u8>,
     ) -> Result<Self, Problem> {
-        let Candidate { file, identity } = candidate;
+        let Candidate { file, identity, .. } = candidate;
         if identity.size() > MAX_SKILL_FILE_BYTES {
             let message = format!("the file has {} bytes and was not read", identity.size());
             return Err(Problem::new(Code::FileTooLarge, file, message)

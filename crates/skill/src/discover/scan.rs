@@ -41,6 +41,8 @@ pub struct Found {
     pub identity: Identity,
     /// The digest of that file as its header was parsed; of a project's skill only.
     pub digest: Option<Digest>,
+    /// Whether neither that file nor its folder is a link, as far as the walk knows.
+    pub(crate) is_direct: bool,
     /// What its header says.
     pub manifest: Box<Manifest>,
     /// What name and description cost.
@@ -86,9 +88,9 @@ pub fn read_skill(folder: &Path) -> Result<(Option<Found>, Vec<Problem>), Box<Pr
     if !metadata.is_file() {
         return Err(Box::new(refuse(&"it is not a regular file")));
     }
-    let candidate = Candidate { file, identity: Identity::of(&metadata) };
+    let candidate = Candidate { file, identity: Identity::of(&metadata), is_direct: false };
     let record = Record::read(&candidate, HeaderReading::Beginning, &mut Vec::new())?;
-    Ok(unpack(candidate.file, record))
+    Ok(unpack(candidate, record))
 }
 
 /// `SKILL.md` of a folder, or the file that stands in for it in another case.
@@ -133,7 +135,7 @@ fn scan_root(root: &Root, cache: Option<&Path>) -> RootScan {
             scan.unread.extend(candidate.file.parent().and_then(folder_name));
         }
         if let Some(record) = record {
-            let (found, problems) = unpack(candidate.file, record);
+            let (found, problems) = unpack(candidate, record);
             scan.found.extend(found);
             scan.problems.extend(problems);
         }
@@ -146,9 +148,11 @@ fn folder_name(folder: &Path) -> Option<String> {
     folder.file_name().map(|name| name.to_string_lossy().into_owned())
 }
 
-fn unpack(file: PathBuf, record: Record) -> (Option<Found>, Vec<Problem>) {
+fn unpack(candidate: Candidate, record: Record) -> (Option<Found>, Vec<Problem>) {
+    let Candidate { file, is_direct, .. } = candidate;
     let Record { identity, digest, manifest, problems, tokens } = record;
-    (manifest.map(|manifest| Found { file, identity, digest, manifest, tokens }), problems)
+    let found = |manifest| Found { file, identity, digest, is_direct, manifest, tokens };
+    (manifest.map(found), problems)
 }
 
 /// One cache file a root, so that scanning one root never reads what is known of others.
@@ -169,7 +173,7 @@ fn recall(
     let mut known = known.peekable();
     let mut forgotten = 0;
     let mut records = Vec::with_capacity(candidates.len());
-    for Candidate { file, identity } in candidates {
+    for Candidate { file, identity, .. } in candidates {
         while known.next_if(|(other, _)| other.as_os_str() < file.as_os_str()).is_some() {
             forgotten += 1;
         }

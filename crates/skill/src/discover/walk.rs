@@ -41,6 +41,8 @@ pub fn find_skill_files(root: &Root) -> (Vec<PathBuf>, Vec<Problem>) {
 pub(crate) struct Candidate {
     pub(crate) file: PathBuf,
     pub(crate) identity: Identity,
+    /// Whether neither the file nor its folder is a link.
+    pub(crate) is_direct: bool,
 }
 
 /// What the walk through a root found.
@@ -162,7 +164,7 @@ impl Walker<'_> {
         let length = parent.as_os_str().len() + name.len() + "//SKILL.md".len();
         let mut file = PathBuf::with_capacity(length);
         file.extend([parent.as_os_str(), name, OsStr::new("SKILL.md")]);
-        self.found.candidates.push(Candidate { file, identity });
+        self.found.candidates.push(Candidate { file, identity, is_direct: true });
         Go::On
     }
 
@@ -221,7 +223,7 @@ impl Walker<'_> {
 
     fn push(&mut self, file: PathBuf, metadata: &fs::Metadata) {
         let identity = Identity::of(metadata);
-        self.found.candidates.push(Candidate { file, identity });
+        self.found.candidates.push(Candidate { file, identity, is_direct: false });
     }
 
     /// A `SKILL.md` that is a link must lead to a file inside its folder, unless links may go

@@ -96,12 +96,28 @@ pub struct TreeDigests {
 ///
 /// When a file cannot be read.
 pub fn digest_of(tree: &Tree, cache: &DigestCache) -> io::Result<TreeDigests> {
+    digest_with(tree, |path, identity| cache.recall(path, identity, content_digest))
+}
+
+/// Digests the very files that were listed.
+///
+/// # Errors
+///
+/// When a file cannot be read, or is another one.
+pub(crate) fn digest_of_listed(tree: &Tree, cache: &DigestCache) -> io::Result<TreeDigests> {
+    digest_with(tree, |path, identity| cache.recall_listed(path, identity, content_digest))
+}
+
+fn digest_with(
+    tree: &Tree,
+    content: impl Fn(&Path, &Identity) -> io::Result<[u8; 32]>,
+) -> io::Result<TreeDigests> {
     let (mut entries, mut contents) = (FileDigests::new(), FileDigests::new());
     for entry in &tree.entries {
         let digest = match &entry.kind {
             FileKind::File { executable, identity, .. } => {
                 let path = tree.root.join(&entry.path);
-                let content = Digest(cache.recall(&path, identity, content_digest)?);
+                let content = Digest(content(&path, identity)?);
                 contents.insert(entry.path.clone(), content);
                 entry_digest(if *executable { "executable" } else { "file" }, content)
             }

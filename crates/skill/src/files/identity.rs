@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// A file system may give two changes in a row the same time; a file this young is read again.
 const CLOCK_GRAIN: Duration = Duration::from_millis(20);
 /// The same for file systems that keep whole seconds, or every other one.
-const COARSE_CLOCK_GRAIN: Duration = Duration::from_secs(3);
+pub(crate) const COARSE_CLOCK_GRAIN: Duration = Duration::from_secs(3);
 
 /// Device, inode, size and times of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -46,9 +46,26 @@ impl Identity {
         }
     }
 
+    /// The identity in what Linux says of a file.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of_statx(stat: &rustix::fs::Statx) -> Self {
+        Self {
+            device: rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor),
+            inode: stat.stx_ino,
+            size: stat.stx_size,
+            modified: (stat.stx_mtime.tv_sec, stat.stx_mtime.tv_nsec),
+            changed: (stat.stx_ctime.tv_sec, stat.stx_ctime.tv_nsec),
+        }
+    }
+
     /// Bytes of the file.
     pub(crate) fn size(self) -> u64 {
         self.size
+    }
+
+    /// The time of the last change, in seconds and nanoseconds.
+    pub(crate) fn changed(self) -> (i64, u32) {
+        self.changed
     }
 
     /// The identity as bytes, for digests.

@@ -56,6 +56,26 @@ impl<T: Copy + Serialize + DeserializeOwned> Memo<T> {
         identity: &Identity,
         find_out: impl FnOnce(File) -> io::Result<T>,
     ) -> io::Result<T> {
+        self.recall_if(path, identity, |_| true, find_out)
+    }
+
+    /// The same, of the very file that was listed: it is an error if there is another one now.
+    pub(crate) fn recall_listed(
+        &self,
+        path: &Path,
+        identity: &Identity,
+        find_out: impl FnOnce(File) -> io::Result<T>,
+    ) -> io::Result<T> {
+        self.recall_if(path, identity, |read| read == identity, find_out)
+    }
+
+    fn recall_if(
+        &self,
+        path: &Path,
+        identity: &Identity,
+        is_accepted: impl FnOnce(&Identity) -> bool,
+        find_out: impl FnOnce(File) -> io::Result<T>,
+    ) -> io::Result<T> {
         if let Some(fact) = self.lock().facts.get(identity) {
             return Ok(*fact);
         }
@@ -64,6 +84,9 @@ impl<T: Copy + Serialize + DeserializeOwned> Memo<T> {
         };
         let (file, metadata) = open_regular(path).map_err(named)?;
         let read = Identity::of(&metadata);
+        if !is_accepted(&read) {
+            return Err(named(io::Error::other("it changed while it was looked at")));
+        }
         // Asked before reading: a file that was young then may have changed since.
         let settled = read.is_settled();
         let fact = find_out(file).map_err(named)?;

@@ -34,9 +34,10 @@ mod tokens;
 mod tree;
 
 pub use digest::{Digest, DigestCache, FileDigests, TreeDigests, digest_of};
-pub(crate) use digest::{combine, digest_of_file, entry_digest};
+pub(crate) use digest::{combine, digest_of_file, digest_of_listed, entry_digest};
 pub(crate) use docs::boundary_before;
 pub use docs::{Doc, MAX_DOC_BYTES, is_doc};
+pub(crate) use identity::COARSE_CLOCK_GRAIN;
 pub use identity::Identity;
 pub use memo::Memo;
 pub use tokens::{TokenCache, token_count};

@@ -2,7 +2,7 @@
 //!
 //! The one evaluator: lists, prompts, commands and `explain` all show its verdict.
 
-use std::cell::RefCell;
+use std::cell::{LazyCell, RefCell};
 use std::collections::HashMap;
 use std::fmt;
 use std::os::unix::fs::PermissionsExt;
@@ -366,26 +366,28 @@ pub(super) fn judge(
         Gate::Unreadable(reason) => blocks.push(Block::Unreadable { reason: reason.clone() }),
         Gate::Readable(requirements) => {
             let by_name = skill.has_tools_by_name.then_some(&skill.name);
-            let folders = machine.tools.map(|it| tool_folders_of(&skill.identity, by_name, it));
-            let own: Vec<PathBuf> =
-                folders.into_iter().flatten().map(|folder| tool_links(&folder)).collect();
-            blocks.extend(machine.unmet(requirements, entry, &own));
+            // Asked for by few skills only: names of folders contain digests.
+            let own = LazyCell::new(|| -> Vec<PathBuf> {
+                let folders = machine.tools.map(|it| tool_folders_of(&skill.identity, by_name, it));
+                folders.into_iter().flatten().map(|folder| tool_links(&folder)).collect()
+            });
+            let is_own = |name: &str| own.iter().any(|folder| is_program(&folder.join(name)));
+            blocks.extend(machine.unmet(requirements, entry, &is_own));
         }
     }
     Verdict { blocks }
 }
 
 impl Machine<'_> {
-    /// Returns what is missing, for a skill whose own programs are in the folders `own`.
+    /// Returns what is missing, for a skill; `is_own` tells whether a program was installed for it.
     fn unmet(
         &self,
         requirements: &Requirements,
         entry: Option<&EntryChoice>,
-        own: &[PathBuf],
+        is_own: &dyn Fn(&str) -> bool,
     ) -> Vec<Block> {
-        let is_own =
-            |name: &str| !name.contains('/') && own.iter().any(|it| is_program(&it.join(name)));
-        let has_program = |name: &str| self.has_program(name) || is_own(name);
+        let has_program =
+            |name: &str| self.has_program(name) || !name.contains('/') && is_own(name);
         let mut unmet = Vec::new();
         if !requirements.os.is_empty() && !requirements.os.iter().any(|os| is_system(os, self.os)) {
             unmet.push(Block::Os { wanted: requirements.os.clone() });

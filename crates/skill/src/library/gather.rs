@@ -245,7 +245,16 @@ fn judge(root: &Root, found: &[Found], trust: TrustPolicy<'_>) -> Vec<TrustJudge
     let Some(project) = &root.project else {
         return vec![TrustJudgement::without_files(TrustState::Trusted); found.len()];
     };
-    in_parallel(found, SKILLS_PER_THREAD, |it, _| trust.judge(project, &it.file, it.digest))
+    let mut judgements: Vec<Option<TrustJudgement>> =
+        found.iter().map(|it| trust.judge_untouched(it)).collect();
+    let rest: Vec<usize> = (0..found.len()).filter(|&it| judgements[it].is_none()).collect();
+    let judged = in_parallel(&rest, SKILLS_PER_THREAD, |&index, _| {
+        trust.judge(project, &found[index].file, found[index].digest)
+    });
+    for (index, judgement) in rest.into_iter().zip(judged) {
+        judgements[index] = Some(judgement);
+    }
+    judgements.into_iter().flatten().collect()
 }
 
 fn only_offered(server: &SkillName, count: usize) -> Problem {

@@ -14,6 +14,7 @@ mod snapshot;
 mod tests;
 mod trust;
 mod trusted_files;
+mod untouched;
 mod watch;
 
 pub use choices::{Choices, EntryChoice, PatternError, Patterns};

@@ -12,7 +12,7 @@ use crate::library::eligibility::judge;
 use crate::library::entry_key::EntryClaims;
 use crate::library::gather::{Gathered, Skill};
 use crate::library::{
-    Choices, Entry, EntryKey, Machine, Place, TrustPolicy, TrustState, TrustedFiles, namesakes,
+    Choices, Entry, EntryKey, Machine, Place, TrustPolicy, TrustState, namesakes,
 };
 use crate::name::SkillName;
 use crate::problem::Problem;
@@ -299,9 +299,8 @@ fn fingerprint(entries: &[Entry]) -> String {
         part(entry.source.label().as_bytes());
         part(entry.manifest.description.as_bytes());
         part(&[u8::from(entry.is_model_visible()), u8::from(entry.is_user_invocable())]);
-        for (path, digest) in entry.trusted_files.iter().flat_map(TrustedFiles::files) {
-            part(path.as_bytes());
-            part(digest.as_bytes());
+        if let Some(trusted) = &entry.trusted_files {
+            trusted.add_to(&mut part);
         }
         match &entry.place {
             Place::Folder { file, identity, .. } => {

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::cache::make_private_folder;
+use crate::discover::Found;
 use crate::files::{self, Digest, DigestCache, FileDigests, entry_digest};
 use crate::library::remote_trust::Servers;
 use crate::library::trusted_files::{FirstLook, TrustedFiles};
@@ -56,16 +57,20 @@ pub enum TrustState {
 }
 
 /// A file that is not as it was.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "each carries the path it is about")]
 pub enum FileChange {
     Added(String),
     Modified(String),
     Removed(String),
+    /// Something was added, removed or renamed in a folder.
+    Names(String),
     /// So many more.
     More(usize),
     /// The skill was not there.
     NewSkill,
+    /// The folder above it is another one.
+    OtherFolder,
     /// The files cannot be read.
     Unreadable(String),
     /// Its server tells something else of its header.
@@ -262,6 +267,12 @@ impl TrustPolicy<'_> {
             return TrustJudgement::without_files(TrustState::Untrusted);
         }
         let folder = file.parent().unwrap_or(project);
+        let untouched = match self.judge_unread(folder, header) {
+            Some(judgement) if record.is_none() || judgement.state == TrustState::Trusted => {
+                return judgement;
+            }
+            untouched => untouched,
+        };
         let now = match file_digests(folder, digests) {
             Ok(now) => now,
             Err(error) => {
@@ -271,15 +282,35 @@ impl TrustPolicy<'_> {
         if !header.is_some_and(|header| is_header_of(header, file, &now)) {
             return TrustJudgement::changed(vec![FileChange::Modified(name_of(file))]);
         }
-        match self {
-            Self::AsFirstSeen { first, .. } => judge_first_seen(first, folder, now, |now| {
-                record.map(|record| record.judge(project, folder, now))
-            }),
-            _ => match record {
-                Some(record) => record.judge(project, folder, now),
-                None => TrustJudgement::without_files(TrustState::Untrusted),
-            },
+        let recorded = |now| record.map(|record| record.judge(project, folder, now));
+        match (self, untouched) {
+            (_, Some(changed)) => {
+                recorded(now).filter(|it| it.state == TrustState::Trusted).unwrap_or(changed)
+            }
+            (Self::AsFirstSeen { first, .. }, None) => {
+                judge_first_seen(first, folder, now, recorded)
+            }
+            _ => recorded(now)
+                .unwrap_or_else(|| TrustJudgement::without_files(TrustState::Untrusted)),
         }
+    }
+
+    /// Judges a skill that is trusted as it is at the first look, if it does not have to be read for that.
+    pub(super) fn judge_untouched(&self, found: &Found) -> Option<TrustJudgement> {
+        let Self::AsFirstSeen { first, .. } = self else { return None };
+        let files = first.untouched(found)?;
+        Some(TrustJudgement { state: TrustState::Trusted, files: Some(files) })
+    }
+
+    /// Judges a skill that was seen at the first look and has not been read since.
+    fn judge_unread(&self, folder: &Path, header: Option<Digest>) -> Option<TrustJudgement> {
+        let Self::AsFirstSeen { first, .. } = self else { return None };
+        let files = first.seen(folder)?;
+        let checked = files.unread()?.check(header);
+        Some(match checked {
+            Ok(()) => TrustJudgement { state: TrustState::Trusted, files: Some(files) },
+            Err(changes) => TrustJudgement::changed(changes),
+        })
     }
 }
 
@@ -291,13 +322,11 @@ fn judge_first_seen(
     recorded: impl FnOnce(FileDigests) -> Option<TrustJudgement>,
 ) -> TrustJudgement {
     let seen = first.files(folder, &now);
-    if let Some(files) = seen.as_ref().filter(|it| *it.files() == now) {
-        return TrustJudgement { state: TrustState::Trusted, files: Some(files.clone()) };
+    let known = seen.as_ref().and_then(TrustedFiles::known);
+    if known == Some(&now) {
+        return TrustJudgement { state: TrustState::Trusted, files: seen };
     }
-    let changes = match &seen {
-        Some(files) => changes(files.files(), &now),
-        None => vec![FileChange::NewSkill],
-    };
+    let changes = known.map_or_else(|| vec![FileChange::NewSkill], |known| changes(known, &now));
     let recorded = recorded(now).filter(|it| it.state == TrustState::Trusted);
     recorded.unwrap_or_else(|| TrustJudgement::changed(changes))
 }
@@ -308,8 +337,10 @@ impl fmt::Display for FileChange {
             Self::Added(path) => write!(formatter, "{path} (new)"),
             Self::Modified(path) => write!(formatter, "{path}"),
             Self::Removed(path) => write!(formatter, "{path} (gone)"),
+            Self::Names(path) => write!(formatter, "{path} (something came or went)"),
             Self::More(count) => write!(formatter, "{count} more"),
             Self::NewSkill => write!(formatter, "the whole skill is new"),
+            Self::OtherFolder => write!(formatter, "the folder that it is in"),
             Self::Unreadable(why) => write!(formatter, "its files cannot be read ({why})"),
             Self::Header => write!(formatter, "what its server tells of its header"),
         }
@@ -329,8 +360,12 @@ fn file_digests(folder: &Path, digests: &DigestCache) -> io::Result<FileDigests>
 /// Returns whether a `SKILL.md` of this digest is the one among the files of its skill.
 pub(super) fn is_header_of(header: Digest, file: &Path, files: &FileDigests) -> bool {
     // A file of the listing, and a file outside the listing that a link leads to.
-    let accepted = [entry_digest("file", header), entry_digest("executable", header), header];
-    let has = |path: &str| files.get(path).is_some_and(|it| accepted.contains(it));
+    let is_header = |it: &Digest| {
+        *it == entry_digest("file", header)
+            || *it == header
+            || *it == entry_digest("executable", header)
+    };
+    let has = |path: &str| files.get(path).is_some_and(is_header);
     let name = name_of(file);
     has(&name) || files.contains_key(&name) && linked_path(file).is_some_and(|path| has(&path))
 }
@@ -370,6 +405,11 @@ pub(super) fn changes(before: &FileDigests, now: &FileDigests) -> Vec<FileChange
     }
     let gone = before.keys().filter(|path| !now.contains_key(*path));
     changes.extend(gone.map(|path| FileChange::Removed(path.clone())));
+    shortened(changes)
+}
+
+/// The first of some changes, and how many more there are.
+pub(super) fn shortened(mut changes: Vec<FileChange>) -> Vec<FileChange> {
     if changes.len() > MAX_NAMED_CHANGES {
         let more = changes.len() - MAX_NAMED_CHANGES;
         changes.truncate(MAX_NAMED_CHANGES);

@@ -9,6 +9,7 @@ mod shadowing;
 mod snapshot;
 mod trust;
 mod trusted_files;
+mod untouched;
 mod watch;
 
 use std::path::PathBuf;

@@ -133,6 +133,23 @@ fn with_trust_project_what_was_there_at_the_start_is_trusted_and_nothing_else() 
     client.end();
 }
 
+/// Nothing of the skill was read at the start, except for its header.
+#[test]
+fn with_trust_project_a_skill_that_changes_before_its_first_use_is_refused() {
+    for folder in FOLDERS {
+        let env = with_project();
+        let outside = env.root().join("outside.sh");
+        fs::hard_link(script(&env, folder), &outside).unwrap();
+        let before = fs::metadata(&outside).and_then(|it| it.modified()).unwrap();
+        let (mut client, _) = Client::start(&env, "--trust-project", &json!({}));
+        fs::write(&outside, EVIL).unwrap();
+        let file = fs::File::options().write(true).open(&outside).unwrap();
+        file.set_modified(before).unwrap();
+        assert_refused(&mut client, folder);
+        client.end();
+    }
+}
+
 /// A trusted project with a skill `weather`, like one of the person's own that has a key. Each says whose script it is,
 /// and prints the key backwards, so that it is not masked.
 fn with_namesake() -> TestEnv {

@@ -56,6 +56,13 @@ impl App {
     ///
     /// # Errors
     ///
+    /// Returns the folders in which workspaces may lie, beside that of the state directory.
+    pub(crate) fn workspace_folders(&self) -> impl Iterator<Item = PathBuf> {
+        let named = self.config.workspace.folder.as_deref();
+        let named = named.map(|folder| self.environment.expand(folder, self.environment.state()));
+        named.into_iter().chain([PathBuf::from(SHARED)])
+    }
+
     /// When the state directory cannot be used.
     pub fn artifacts(&self) -> Result<DirectoryStore, AppError> {
         let folder = self.environment.state().join("artifacts");

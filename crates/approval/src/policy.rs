@@ -79,6 +79,8 @@ pub struct ProtectedPlaces {
     pub session: Vec<PathBuf>,
     /// Home directories, of which hidden files and folders are protected.
     pub homes: Vec<PathBuf>,
+    /// Folders and archives in which skills are looked for.
+    pub skills: Vec<PathBuf>,
     /// Folders in which programs are looked for.
     pub programs: Vec<PathBuf>,
 }

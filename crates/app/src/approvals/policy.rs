@@ -60,22 +60,15 @@ impl App {
 
     /// Returns the places that no command writes unasked, as they are named and as they are.
     fn protected_places(&self) -> ProtectedPlaces {
-        let both = |folders: Vec<PathBuf>| {
-            let mut places = Vec::new();
-            for folder in folders.into_iter().filter(|folder| folder.is_absolute()) {
-                for folder in [roots::real(&folder), folder] {
-                    if !places.contains(&folder) {
-                        places.push(folder);
-                    }
-                }
-            }
-            places
-        };
+        let mut own = vec![self.environment.state().to_owned()];
+        own.push(self.environment.machine_settings.clone());
+        own.extend(self.workspace_folders());
         ProtectedPlaces {
-            own: both(vec![self.environment.state().to_owned()]),
+            own: every_form(own),
             session: Vec::new(),
-            homes: both(self.environment.home.iter().cloned().collect()),
-            programs: both([self.every_program_path(), self.environment.path()].concat()),
+            homes: every_form(self.environment.home.iter().cloned()),
+            skills: every_form(roots::named_sources(&self.environment, &self.config)),
+            programs: every_form([self.every_program_path(), self.environment.path()].concat()),
         }
     }
 
@@ -198,6 +191,29 @@ impl App {
         }
         programs
     }
+}
+
+/// Returns absolute places as they are named, with links followed, and in their real folder under their own name: what
+/// is a link itself can be replaced there.
+fn every_form(places: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut forms = Vec::new();
+    for place in places.into_iter().filter(|place| place.is_absolute()) {
+        let beside = real_folder_of(&place);
+        for form in [roots::real(&place), place].into_iter().chain(beside) {
+            if !forms.contains(&form) {
+                forms.push(form);
+            }
+        }
+    }
+    forms
+}
+
+/// Returns a place with the links above it followed, as far as there is something.
+fn real_folder_of(place: &Path) -> Option<PathBuf> {
+    let above = place.ancestors().skip(1);
+    let (folder, real) =
+        above.filter_map(|it| Some((it, std::fs::canonicalize(it).ok()?))).next()?;
+    Some(real.join(place.strip_prefix(folder).ok()?))
 }
 
 fn mode(mode: ApprovalMode) -> Mode {

@@ -200,6 +200,16 @@ pub(super) fn named_places<'a>(
     named.chain(variable.map(|text| (text, PathBase::WorkingDirectory)))
 }
 
+/// Returns the folders and archives of this machine that settings and `SKILLS_ROOT` name for skills and plugins.
+pub fn named_sources(environment: &Environment, config: &Config) -> Vec<PathBuf> {
+    let places = named_places(environment, config).filter_map(|(text, base)| {
+        // A place that cannot be read is not searched either.
+        SkillPlace::parse(text, base, environment).ok()?.path().map(Path::to_owned)
+    });
+    let plugins = config.skills.plugin_dirs.iter();
+    places.chain(plugins.map(|text| environment.expand(text, environment.state()))).collect()
+}
+
 /// Returns the root at a place that a setting names.
 fn extra_root(
     place: &SkillPlace<'_>,

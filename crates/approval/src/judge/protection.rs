@@ -95,13 +95,15 @@ pub(super) fn of_folder(path: &Path, policy: &Policy) -> Option<Protection> {
     let places = &policy.protected;
     let roots = policy.writable.iter().filter(|root| path.starts_with(root));
     let root = roots.max_by_key(|root| root.as_os_str().len()).map(PathBuf::as_path);
-    let is_own =
-        |own: &PathBuf| is_below(path, own) && !root.is_some_and(|root| root.starts_with(own));
+    // A folder that commands may write stays so wherever it lies.
+    let is_inside = |place: &PathBuf| {
+        is_below(path, place) && !root.is_some_and(|root| root.starts_with(place))
+    };
     let parts = parts_below(path, root);
     let session = places.session.iter().find(|session| path.starts_with(session));
     let inside = parts_below(path, root.or(session.map(PathBuf::as_path)));
     let is_settings = has_name(&inside, PROJECT_SETTINGS);
-    if is_settings || (session.is_none() && places.own.iter().any(is_own)) {
+    if is_settings || (session.is_none() && places.own.iter().any(is_inside)) {
         return Some(Protection::Own);
     }
     if is_of_kernel(path) {
@@ -122,7 +124,7 @@ pub(super) fn of_folder(path: &Path, policy: &Policy) -> Option<Protection> {
     }
     let is_of_skills =
         root.is_some() && parts.first().is_some_and(|first| first.eq_ignore_ascii_case(SKILLS));
-    is_of_skills.then_some(Protection::Skills)
+    (is_of_skills || places.skills.iter().any(is_inside)).then_some(Protection::Skills)
 }
 
 /// Why what lies below a path is protected.
@@ -135,7 +137,10 @@ pub(super) fn of_content(path: &Path, policy: &Policy) -> Option<Protection> {
     if holds(&places.homes) {
         return Some(Protection::Home);
     }
-    holds(&places.programs).then_some(Protection::Programs)
+    if holds(&places.programs) {
+        return Some(Protection::Programs);
+    }
+    holds(&places.skills).then_some(Protection::Skills)
 }
 
 /// Whether a path is a device, or what the kernel shows of itself and of processes.

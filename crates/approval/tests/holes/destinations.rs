@@ -232,6 +232,45 @@ fn state_and_settings_are_refused_and_nobody_is_asked() {
 }
 
 #[test]
+fn settings_of_the_machine_and_workspaces_elsewhere_are_refused() {
+    for command in [
+        "date | tee /etc/metier/config.toml",
+        "cp a /etc/metier/config.toml",
+        "ln -sf a /etc/metier/config.toml",
+        "mv a /etc/metier/config.toml",
+        "rm /etc/metier/config.toml",
+        "rm -r /etc/metier",
+        "mv /etc/metier x",
+        "date > /srv/workspaces/2/x",
+        "date | tee /srv/workspaces/metier/local/2/work/x",
+        "rm -rf /srv/workspaces",
+    ] {
+        let verdict = verdict(command);
+        assert!(
+            verdict.starts_with("deny: ") && verdict.contains("state and settings"),
+            "{command}: {verdict}"
+        );
+    }
+    assert_asked(&["date | tee /srv/workspaces/1/record.json"], "of the session");
+    assert!(verdict("date | tee /etc/metier/other").starts_with("allow: "));
+}
+
+#[test]
+fn folders_that_the_configuration_names_for_skills_are_asked_about() {
+    assert_asked(
+        &[
+            "date | tee /srv/skills/x/SKILL.md",
+            "cp a /srv/skills/x/run.py",
+            "mkdir -p /srv/skills/new",
+            "rm /srv/skills/x/SKILL.md",
+            "rm -r /srv/skills",
+            "mv a /srv/skills",
+        ],
+        "is among skills",
+    );
+}
+
+#[test]
 fn homes_and_skills_of_a_session_are_asked_about() {
     let session = "/home/me/.metier/workspaces/1";
     assert_asked(

@@ -167,9 +167,14 @@ pub(crate) fn policy(entries: &[&str]) -> Policy {
         writable: vec!["/proj".into()],
         variables: texts("TZ LANG LC_* CI"),
         protected: ProtectedPlaces {
-            own: vec!["/home/me/.metier".into()],
-            session: vec!["/home/me/.metier/workspaces/1".into()],
+            own: ["/home/me/.metier", "/etc/metier/config.toml", "/srv/workspaces"]
+                .map(PathBuf::from)
+                .to_vec(),
+            session: ["/home/me/.metier/workspaces/1", "/srv/workspaces/1"]
+                .map(PathBuf::from)
+                .to_vec(),
             homes: vec!["/home/me".into()],
+            skills: vec!["/srv/skills".into()],
             programs: ["/usr/local/bin", "/usr/bin", "/home/me/bin"].map(PathBuf::from).to_vec(),
         },
     }

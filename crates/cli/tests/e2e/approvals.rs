@@ -344,3 +344,34 @@ fn state_dotfiles_and_folders_of_the_path_are_not_written_whatever_is_allowed() 
         assert!(check(&to).starts_with("3 |"), "{to}: {}", check(&to));
     }
 }
+
+#[test]
+fn settings_of_the_machine_workspaces_and_folders_of_skills_are_not_written_whatever_is_allowed() {
+    let env = with_programs();
+    for program in ["tee", "rm", "mkdir"] {
+        add(&env, &[program]);
+    }
+    let home = |path: &str| env.home().join(path).display().to_string();
+    env.write("home/own/skills/demo/SKILL.md", "---\nname: demo\ndescription: d\n---\n");
+    let config = "workspace.folder = '~/rooms'\nskills.extra_dirs = ['~/own/skills']\nskills.plugin_dirs = ['~/plugs']";
+    env.write("home/.metier/config.toml", config);
+    let check = |command: &str| brief(&env, &["check", "--", command]);
+    for command in [
+        "tee /etc/metier/config.toml".to_owned(),
+        "rm /etc/metier/config.toml".to_owned(),
+        "tee /var/lib/metier/x".to_owned(),
+        format!("tee {}", home("rooms/metier/local/s/work/x")),
+        format!("rm -r {}", home("rooms")),
+    ] {
+        assert!(check(&command).starts_with("4 |"), "{command}: {}", check(&command));
+    }
+    for command in [
+        format!("tee {}", home("own/skills/demo/SKILL.md")),
+        format!("mkdir {}", home("own/skills/new")),
+        format!("rm -r {}", home("own")),
+        format!("tee {}", home("plugs/a/skills/b/SKILL.md")),
+    ] {
+        assert!(check(&command).starts_with("3 |"), "{command}: {}", check(&command));
+    }
+    assert!(check(&format!("tee {}", home("own/x"))).starts_with("0 |"));
+}

@@ -7,14 +7,14 @@ use std::rc::Rc;
 
 use super::found::{Found, Machine};
 use super::miss::{ProgramDoubt, ProgramMiss};
-use super::paths::{Budget, Glob, has_wildcards, normal};
+use super::paths::{Budget, Glob, has_wildcards, is_within, normal};
 use super::patterns::Patterns;
-use super::program::{Invocation, is_left_alone, is_taken_by_name};
+use super::program::{Invocation, is_left_alone, is_taken_by_name, operands};
 use super::repository::ForeignPrograms;
 use crate::facts::Executable;
 use crate::policy::{ArgumentRule, Entry, Policy};
 use crate::show::brief;
-use crate::tables;
+use crate::tables::{self, Kind};
 
 /// Most steps that comparing patterns of names and paths may take, for one verdict.
 const MAX_STEPS: usize = 4 << 20;
@@ -34,7 +34,7 @@ pub(super) struct Entries<'a> {
 }
 
 /// What keeps an entry from covering a program that it is about.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Lack {
     /// The program is not what its name says.
     Name,
@@ -48,6 +48,8 @@ pub(super) enum Lack {
     Use,
     /// It names no folder, and the repository there has programs of its own.
     Repository(ForeignPrograms),
+    /// It names no folder, and the script that the program runs lies where commands may write.
+    Script(PathBuf),
     /// Its pattern for arguments cannot be read.
     Unreadable,
     /// The arguments are others.
@@ -90,7 +92,7 @@ impl<'a> Entries<'a> {
         let mut nearly = None;
         for (place, lack) in about {
             let entry = &self.policy.entries[*place];
-            match lack.or_else(|| self.compare(*place, entry, invocation)) {
+            match lack.clone().or_else(|| self.compare(*place, entry, invocation)) {
                 None => return Ok(entry),
                 Some(lack) => nearly = nearly.or(Some((lack, entry))),
             }
@@ -181,7 +183,8 @@ impl<'a> Entries<'a> {
         match self.patterns.is_match(place, arguments, invocation.arguments()) {
             None => Some(Lack::Unreadable),
             Some(false) => Some(Lack::Arguments),
-            Some(true) => None,
+            Some(true) if entry.directory.is_some() => None,
+            Some(true) => self.written_script(invocation).map(Lack::Script),
         }
     }
 
@@ -218,6 +221,10 @@ impl<'a> Entries<'a> {
             Lack::Arguments => {
                 ProgramMiss::EntryArguments { command: command(), entry, arguments: arguments() }
             }
+            Lack::Script(script) => {
+                let script = brief(&script.to_string_lossy());
+                ProgramMiss::EntryScript { command: command(), entry, script }
+            }
         }
     }
 
@@ -225,6 +232,31 @@ impl<'a> Entries<'a> {
     pub(super) fn foreign_programs(&self, invocation: &Invocation<'_>) -> Option<ForeignPrograms> {
         let is_git = tables::is_git(&invocation.words[0], &invocation.found.program);
         if is_git { self.machine.foreign_programs(invocation.directory) } else { None }
+    }
+
+    /// Returns the script that a program runs, if commands may write it: the first of its arguments that is a file, or one
+    /// before it that could be a file by the time it runs.
+    fn written_script(&self, invocation: &Invocation<'_>) -> Option<PathBuf> {
+        let is_code = match invocation.found.kind {
+            Kind::Shell | Kind::Interpreter => true,
+            Kind::Runner | Kind::MultiCall | Kind::Carrier => false,
+            // A script that is run by its own name has been looked at as a program.
+            Kind::Script | Kind::Privilege | Kind::Wrapper(_) | Kind::Ordinary => return None,
+        };
+        let is_written = |path: &PathBuf| is_within(path, &self.policy.writable);
+        for word in operands(invocation.words) {
+            if let Some(file) = self.machine.file(invocation.directory, word) {
+                return Some(file.real).filter(is_written);
+            }
+            // Other words are rather code, or options of options.
+            if is_code && word.contains(['.', '/']) {
+                let path = normal(&invocation.directory.join(word));
+                if is_written(&path) {
+                    return Some(path);
+                }
+            }
+        }
+        None
     }
 
     /// Whether a path of an entry is that of a program, or a link to it; and if it is, what it lacks. A link may be

@@ -177,6 +177,18 @@ pub(super) enum ProgramMiss {
         /// The programs.
         because: ForeignPrograms,
     },
+    /// The script that the program runs lies where commands may write.
+    #[error(
+        "`{command}` is not covered by the entry `{entry}`: `{script}` is in a folder that commands may write; it needs an entry with `--dir`"
+    )]
+    EntryScript {
+        /// The command.
+        command: String,
+        /// The entry.
+        entry: String,
+        /// The script.
+        script: String,
+    },
     /// The pattern of an entry for arguments cannot be read.
     #[error(
         "the entry `{entry}` matches nothing: `{arguments}` is not a valid pattern for arguments"

@@ -302,6 +302,11 @@ pub(super) fn scripts(
     if matches!(kind, Kind::Ordinary | Kind::Wrapper(_) | Kind::Privilege) {
         return Vec::new();
     }
+    operands(words).filter_map(|word| machine.file(directory, word)).collect()
+}
+
+/// The words of a program among which scripts are looked for.
+pub(super) fn operands(words: &[String]) -> impl Iterator<Item = &str> {
     let named = words[1..].iter().filter(|word| !word.starts_with('-') && !word.is_empty());
-    named.take(MAX_OPERANDS).filter_map(|word| machine.file(directory, word)).collect()
+    named.take(MAX_OPERANDS).map(String::as_str)
 }

@@ -118,7 +118,7 @@ fn a_command_does_not_place_what_its_own_builder_reads() {
         let verdict = decided(command);
         assert!(verdict.starts_with("allow: "), "{command}: {verdict}");
     }
-    let script = ["cp", r"python3 --args build\.py"];
+    let script = ["cp", r"python3 --args build\.py --dir /proj"];
     let verdict = decide("cp a build.py; python3 build.py", &machine, &policy(&script));
     assert!(verdict.contains("is written and run"), "{verdict}");
 }

@@ -154,3 +154,49 @@ fn a_link_of_another_name_is_what_it_leads_to() {
       ask: `head -c 5` is not covered by the entry `*`: `head` is a shell and can run anything; it needs an entry with `--args`
     ");
 }
+
+#[test]
+fn a_script_that_commands_may_write_is_not_covered_by_a_pattern_without_a_folder() {
+    let mut machine = Machine::new();
+    machine.files.insert("/srv/convert.py".into(), "/srv/convert.py".into());
+    let entries =
+        [r"python3 --args (\S*/)?(build|convert)\.py( .*)?", "bash --args run.sh", "python3"];
+    let policy = policy(&entries);
+    let mut lines = String::new();
+    for command in [
+        "python3 build.py",
+        "python3 ./build.py x",
+        "python3 /proj/build.py",
+        "cd sub && python3 ../build.py",
+        "timeout 5 python3 build.py",
+        "bash run.sh",
+        "python3 /srv/convert.py file",
+        "python3 convert.py",
+        "cd /etc && python3 convert.py",
+        "python3 --version",
+    ] {
+        lines.push_str(&format!("{command}\n  {}\n", decide(command, &machine, &policy)));
+    }
+    insta::assert_snapshot!(lines, @r"
+    python3 build.py
+      ask: `python3 build.py` is not covered by the entry `python3`: `/proj/build.py` is in a folder that commands may write; it needs an entry with `--dir`
+    python3 ./build.py x
+      ask: `python3 ./build.py x` is not covered by the entry `python3`: `/proj/build.py` is in a folder that commands may write; it needs an entry with `--dir`
+    python3 /proj/build.py
+      ask: `python3 /proj/build.py` is not covered by the entry `python3`: `/proj/build.py` is in a folder that commands may write; it needs an entry with `--dir`
+    cd sub && python3 ../build.py
+      ask: `python3 ../build.py` is not covered by the entry `python3`: `/proj/build.py` is in a folder that commands may write; it needs an entry with `--dir`
+    timeout 5 python3 build.py
+      ask: `python3 build.py` is not covered by the entry `python3`: `/proj/build.py` is in a folder that commands may write; it needs an entry with `--dir`
+    bash run.sh
+      ask: `bash run.sh` is not covered by the entry `bash`: `/proj/run.sh` is in a folder that commands may write; it needs an entry with `--dir`
+    python3 /srv/convert.py file
+      allow: /usr/bin/python3.11 by `python3 --args (\S*/)?(build|convert)\.py( .*)?`
+    python3 convert.py
+      ask: `python3 convert.py` is not covered by the entry `python3`: `/proj/convert.py` is in a folder that commands may write; it needs an entry with `--dir`
+    cd /etc && python3 convert.py
+      allow: /usr/bin/python3.11 by `python3 --args (\S*/)?(build|convert)\.py( .*)?`
+    python3 --version
+      allow: /usr/bin/python3.11 by `python3`
+    ");
+}

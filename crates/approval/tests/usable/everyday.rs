@@ -210,8 +210,8 @@ fn git_is_allowed_for_looking() {
 fn an_argument_pattern_says_exactly_what_may_run() {
     let policy = policy(&[
         "git --args status( --short)?",
-        "python3 --args build\\.py",
-        "bash --args run\\.sh [a-z]+",
+        "python3 --args build\\.py --dir /proj",
+        "bash --args run\\.sh [a-z]+ --dir /proj",
     ]);
     insta::assert_snapshot!(table(&[
         "git status",
@@ -232,11 +232,11 @@ fn an_argument_pattern_says_exactly_what_may_run() {
     git status; git log
       ask: `git log` is not covered by the entry `git`: its arguments must be like `status( --short)?`
     python3 build.py
-      allow: /usr/bin/python3.11 by `python3 --args build\.py`
+      allow: /usr/bin/python3.11 by `python3 --args build\.py --dir /proj`
     python3 build.py; python3 -c 1
       ask: `python3 -c 1` is not covered by the entry `python3`: its arguments must be like `build\.py`
     bash run.sh fast
-      allow: /usr/bin/bash by `bash --args run\.sh [a-z]+`
+      allow: /usr/bin/bash by `bash --args run\.sh [a-z]+ --dir /proj`
     bash run.sh \'fast x\'
       ask: `bash run.sh 'fast x'` is not covered by the entry `bash`: its arguments must be like `run\.sh [a-z]+`
     ");

@@ -375,3 +375,21 @@ fn settings_of_the_machine_workspaces_and_folders_of_skills_are_not_written_what
     }
     assert!(check(&format!("tee {}", home("own/x"))).starts_with("0 |"));
 }
+
+#[test]
+fn a_script_that_a_command_could_have_written_is_asked_about() {
+    let env = with_programs();
+    add(&env, &["sh", "--args", r"tool\.sh( .*)?"]);
+    add(&env, &["echo"]);
+    env.write("home/.metier/workspace/notes.txt", "");
+    let check = |command: &str| {
+        let folder = env.home().join(".metier/workspace").display().to_string();
+        brief(&env, &["check", "--cwd", &folder, "--", command])
+    };
+    assert!(check("sh tool.sh").starts_with("3 |"), "{}", check("sh tool.sh"));
+    env.write("home/.metier/workspace/tool.sh", "echo evil\n");
+    assert!(check("echo x > tool.txt").starts_with("0 |"), "{}", check("echo x > tool.txt"));
+    assert!(check("sh tool.sh a").starts_with("3 |"), "{}", check("sh tool.sh a"));
+    add(&env, &["sh", "--args", r"tool\.sh( .*)?", "--dir", env.home().to_str().unwrap()]);
+    assert!(check("sh tool.sh a").starts_with("0 |"), "{}", check("sh tool.sh a"));
+}

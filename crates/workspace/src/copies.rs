@@ -52,17 +52,19 @@ pub(crate) fn place_copies(
         if is_known && !is_there {
             warnings.push(format!("the copy of the skill `{folder}` was gone and was restored"));
         }
+        // Made just now of content that was compared, so that nothing but time could have changed it.
+        let mut is_new = false;
         if !is_known || !is_there {
             remove_tree(&target)?;
             if !take_spare(workspace, content, &target)? {
                 copy_folder(content, &target)?;
+                is_new = true;
             }
             metadata.skills.insert(folder.clone(), digest.clone());
             workspace.save(&metadata)?;
         }
         let repaired = restore(manifest, &target, content)?;
-        warnings
-            .extend(repair_warning("copy of the skill", folder, &repaired).filter(|_| is_known));
+        warnings.extend(repair_warning("copy of the skill", folder, &repaired).filter(|_| !is_new));
     }
     Ok(warnings)
 }

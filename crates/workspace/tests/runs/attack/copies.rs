@@ -173,7 +173,9 @@ pub(super) fn change_a_spare_copy(bench: &Bench) -> Result<(), Failed> {
     }
     let mut other = bench.again();
     other.session = "other".to_owned();
-    unharmed(&other, "spare")?;
+    let warnings = unharmed(&other, "spare")?;
+    let is_told = warnings.contains("had been changed and was restored: `scripts/hello.sh`");
+    assert_eq!(is_told, !spare.is_empty(), "{warnings}");
     unharmed(bench, "after its copies were given back")?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use metier_config::Config;
+use metier_config::{Config, SecretText};
 use metier_secrets::Redactor;
 use metier_skill::library::FirstLook;
 
@@ -27,6 +27,8 @@ pub struct AppOptions {
     pub principal: Principal,
     /// The receiver of notices and progress.
     pub reporter: Arc<dyn Reporter>,
+    /// Keys to mask that neither the configuration nor the environment has.
+    pub secrets: Vec<SecretText>,
 }
 
 /// metier for one principal: its configuration, skills, sessions, approvals and artifacts.
@@ -73,10 +75,10 @@ impl App {
     ///
     /// When the configuration cannot be understood, or has more keys than can be masked.
     pub fn open(options: AppOptions) -> Result<Self, AppError> {
-        let AppOptions { environment, principal, reporter } = options;
+        let AppOptions { environment, principal, reporter, secrets } = options;
         let project = Project::of(&environment.folder);
         let config = choices::load(&environment, &project.configured_folders(&environment))?;
-        let redactor = masking::redactor(&config, &environment)?;
+        let redactor = masking::redactor(&config, &environment, &secrets)?;
         let (servers, first_look) = (SkillServers::default(), FirstLook::default());
         Ok(Self { environment, config, principal, reporter, redactor, servers, first_look })
     }

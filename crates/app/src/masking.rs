@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use metier_config::{Config, SettingValue};
+use metier_config::{Config, SecretText, SettingValue};
 use metier_secrets::{Redactor, RedactorError};
 
 use crate::environment::Environment;
@@ -18,13 +18,18 @@ pub const TOKEN_FILE: &str = "mcp-token";
 /// Largest such file that is looked at, in bytes.
 const MAX_TOKEN_FILE: u64 = 4 << 10;
 
-/// Returns the redactor of all keys of a configuration and an environment.
+/// Returns the redactor of all keys of a configuration and an environment, and of more.
 ///
 /// # Errors
 ///
 /// When there are more than can be masked.
-pub fn redactor(config: &Config, environment: &Environment) -> Result<Redactor, RedactorError> {
-    Redactor::new(values(config, environment).into_iter().map(|(_, value)| value))
+pub fn redactor(
+    config: &Config,
+    environment: &Environment,
+    more: &[SecretText],
+) -> Result<Redactor, RedactorError> {
+    let values = values(config, environment).into_iter().map(|(_, value)| value);
+    Redactor::new(values.chain(more.iter().map(|secret| secret.expose().to_owned())))
 }
 
 /// Returns the names of settings and variables whose values are too short to be masked.

@@ -11,6 +11,7 @@ use metier_skill::problem::Problem;
 use metier_workspace::WorkspaceKey;
 
 use crate::args::SourceArgs;
+use crate::commands::TokenText;
 use crate::environment::has_state;
 use crate::failure::Failure;
 use crate::masking;
@@ -25,6 +26,8 @@ pub(crate) struct Context {
     pub app: App,
     /// Where answers go.
     pub output: Output,
+    /// The text of the file with tokens that the command line names.
+    pub token_text: Option<TokenText>,
 }
 
 impl Context {
@@ -34,13 +37,27 @@ impl Context {
     ///
     /// When it cannot be understood.
     pub(crate) fn new(environment: Environment, output: Output) -> Result<Self, Failure> {
+        Self::with_tokens(environment, output, None)
+    }
+
+    /// Loads the configuration for a command that accepts the tokens in a text, which are masked.
+    ///
+    /// # Errors
+    ///
+    /// When the configuration cannot be understood.
+    pub(crate) fn with_tokens(
+        environment: Environment,
+        output: Output,
+        token_text: Option<TokenText>,
+    ) -> Result<Self, Failure> {
         if !has_state(&environment) {
             return Err(no_state());
         }
         let (principal, reporter) = (Principal::local(), Arc::new(TerminalReporter::new(output)));
-        let app = App::open(AppOptions { environment, principal, reporter })?;
+        let secrets = token_text.as_ref().map(TokenText::tokens).unwrap_or_default();
+        let app = App::open(AppOptions { environment, principal, reporter, secrets })?;
         masking::begin(&app.redactor);
-        Ok(Self { app, output })
+        Ok(Self { app, output, token_text })
     }
 
     /// Gathers the skills there are.

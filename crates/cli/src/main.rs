@@ -93,7 +93,8 @@ fn run(cli: Cli, environment: Environment, output: Output) -> Result<u8, Failure
     if let Some(code) = commands::without_settings(&cli.command, &environment, output) {
         return code;
     }
-    let context = Context::new(environment, output)?;
+    let token_text = commands::token_text(&cli.command)?;
+    let context = Context::with_tokens(environment, output, token_text)?;
     // The doctor says it on its page.
     if !matches!(cli.command, Command::Doctor { .. }) {
         context.warn_of_exposed_files();

@@ -24,7 +24,7 @@ pub(crate) fn begin_for_usage_error(environment: &Environment) {
     // Projects only narrow what is allowed, and have no keys.
     let config = choices::load(environment, &[]).unwrap_or_default();
     // With more keys than can be masked, the command line is still what is wrong.
-    if let Ok(redactor) = masking::redactor(&config, environment) {
+    if let Ok(redactor) = masking::redactor(&config, environment, &[]) {
         begin(&redactor);
     }
 }

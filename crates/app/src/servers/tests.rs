@@ -18,7 +18,7 @@ fn environment(home: &Path) -> Environment {
 
 fn open(environment: Environment) -> Result<App, AppError> {
     let (principal, reporter) = (Principal::local(), Arc::new(SilentReporter));
-    App::open(AppOptions { environment, principal, reporter })
+    App::open(AppOptions { environment, principal, reporter, secrets: Vec::new() })
 }
 
 /// The servers that come of what the person and a project say, a line each.

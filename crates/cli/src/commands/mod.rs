@@ -23,6 +23,7 @@ mod trust;
 mod turn;
 mod upkeep;
 
+pub(crate) use mcp::TokenText;
 #[cfg(test)]
 pub(crate) use turn::report::hint;
 
@@ -55,6 +56,18 @@ pub(crate) fn without_settings(
         Command::Man { dir } => shell::manual(dir.as_deref(), output),
         _ => return None,
     })
+}
+
+/// Reads the file with tokens that a command accepts, if it names one.
+///
+/// # Errors
+///
+/// When it cannot be read, or others can read it.
+pub(crate) fn token_text(command: &Command) -> Result<Option<TokenText>, Failure> {
+    match command {
+        Command::Mcp(arguments) => TokenText::of(arguments),
+        _ => Ok(None),
+    }
 }
 
 /// Runs a command.

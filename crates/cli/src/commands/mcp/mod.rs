@@ -25,6 +25,7 @@ use metier_session::SessionStore;
 use metier_workspace::Runner;
 use open_files::raise_open_files;
 use reports::{Reports, ReportsEnd};
+pub(crate) use token::TokenText;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::{McpArgs, McpCommand, ServeArgs};

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use metier_app::Notice;
 use metier_app::masking::TOKEN_FILE;
 use metier_app::state::privacy::{exposed_file, make_private_folder};
+use metier_config::SecretText;
 use metier_serve::mcp::http::Tokens;
 use tempfile::NamedTempFile;
 
-use crate::args::HttpArgs;
+use crate::args::{HttpArgs, McpArgs};
 use crate::context::Context;
 use crate::failure::{Failure, OK};
 
@@ -21,6 +22,29 @@ const VARIABLE: &str = "METIER_MCP_TOKEN";
 const BYTES: usize = 32;
 /// What others than the owner and its group may not have of a file with tokens; what the group has is warned of.
 const OTHERS: u32 = 0o007;
+
+/// The text of a file with tokens. It is read once, before anything is printed or stored: it may be a pipe, and its tokens
+/// are masked.
+#[derive(Clone, Debug)]
+pub(crate) struct TokenText(SecretText);
+
+impl TokenText {
+    /// Reads the file that the command line names, if it names one.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, or others can read it.
+    pub(in crate::commands) fn of(arguments: &McpArgs) -> Result<Option<Self>, Failure> {
+        let file = arguments.serve.http.token_file.as_deref();
+        let file = file.filter(|_| arguments.command.is_none());
+        file.map(|file| Ok(Self(read(file)?.into()))).transpose()
+    }
+
+    /// Returns the tokens.
+    pub(crate) fn tokens(&self) -> Vec<SecretText> {
+        Tokens::lines(self.0.expose()).map(|(_, token)| token.to_owned().into()).collect()
+    }
+}
 
 /// Prints the token that clients need.
 pub(super) fn print(context: &Context) -> Result<u8, Failure> {
@@ -48,17 +72,22 @@ pub(super) fn tokens(arguments: &HttpArgs, context: &Context) -> Result<(Tokens,
 
 /// The text with tokens, and where it is from: the file that is named, else the variable, else the file that is made.
 fn found(file: Option<&Path>, context: &Context) -> Result<(String, String), Failure> {
-    let path = match (file, context.app.environment.variable(VARIABLE)) {
-        (Some(path), _) => path.to_owned(),
-        (None, Some(text)) => return Ok((text.to_owned(), VARIABLE.to_owned())),
-        (None, None) => made(context)?,
-    };
-    let text = read(&path)?;
-    // The file in the state directory is among those that every command warns of.
-    if let Some(exposed) = file.and_then(exposed_file) {
-        context.app.reporter.notice(&Notice::ExposedFile(exposed));
+    if let Some(file) = file {
+        if let Some(exposed) = exposed_file(file) {
+            context.app.reporter.notice(&Notice::ExposedFile(exposed));
+        }
+        let text = match &context.token_text {
+            Some(text) => text.0.expose().to_owned(),
+            None => read(file)?,
+        };
+        return Ok((text, file.display().to_string()));
     }
-    Ok((text, path.display().to_string()))
+    if let Some(text) = context.app.environment.variable(VARIABLE) {
+        return Ok((text.to_owned(), VARIABLE.to_owned()));
+    }
+    // It is among the files that every command warns of.
+    let path = made(context)?;
+    Ok((read(&path)?, path.display().to_string()))
 }
 
 fn parse(text: &str, place: &str) -> Result<Tokens, Failure> {

@@ -3,8 +3,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+use serde_json::json;
+
 use super::http::{Served, TOKEN};
-use super::initialize;
+use super::{call, initialize};
 use crate::{environment, run};
 
 #[test]
@@ -85,6 +87,25 @@ fn a_file_of_tokens_goes_before_the_variable() {
             .status
     };
     assert_eq!((status("ffffffffffffffffffffffffffffffff"), status(TOKEN)), (200, 401));
+}
+
+#[test]
+fn the_tokens_of_a_file_are_masked_in_what_programs_write() {
+    let env = environment();
+    env.skill("project/skills", "demo", "Shows things.");
+    let (first, second) = (TOKEN, "ffffffffffffffff0123456789abcdef");
+    let file = env.write("tokens", format!("# of two clients\n{first}\n{second}\n"));
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("its mode");
+    let served = Served::start_with(&env, &["--token-file", file.to_str().expect("text")], "");
+    let session = served.open();
+    served.post(Some(&session), &call(1, "skill_load", &json!({"skill": "demo"})));
+    let command = format!("echo {first} {second}; echo {second} | base64");
+    let ran = call(2, "skill_run", &json!({"skill": "demo", "command": command}));
+    let reply = served.post(Some(&session), &ran).to_string();
+    assert!(reply.contains("**** ****"), "{reply}");
+    for token in [first, second, "ZmZmZmZmZmZmZmZmMDEyMzQ1Njc4OWFiY2Rl"] {
+        assert!(!reply.contains(token), "{reply}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! One run of a script in the sandbox, as a trial needs it.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -118,6 +119,11 @@ impl Tried {
     /// The largest number the program wrote as a line.
     pub(super) fn count(&self) -> u64 {
         self.output.lines().filter_map(|line| line.parse().ok()).max().unwrap_or_default()
+    }
+
+    /// The number of different lines that the program wrote.
+    pub(super) fn distinct_lines(&self) -> u64 {
+        self.output.lines().collect::<BTreeSet<&str>>().len() as u64
     }
 
     /// Returns what it complained about, or how it ended.

@@ -38,6 +38,14 @@ pub enum TrialError {
         /// How it ended.
         fault: AttemptFault,
     },
+    /// The user has so many other processes that the limit cannot be judged.
+    #[error("{started} processes were started; the user has {others} others")]
+    Unjudged {
+        /// The processes that were started.
+        started: u64,
+        /// The others.
+        others: u64,
+    },
     /// The program wrote nothing.
     #[error("nothing was written")]
     Silent,

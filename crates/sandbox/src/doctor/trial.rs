@@ -5,13 +5,19 @@ use std::io;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
+use rustix::process::Uid;
+
 use super::attempt::{Attempt, Tried};
 use super::error::TrialError;
+use crate::helper::tasks_of;
 use crate::limits::{Limit, Limits};
 use crate::policy::{Access, Level, Network};
+use crate::spawn::unprivileged_owner;
 
-/// Processes that a shell starts if nobody stops it.
-const MANY_PROCESSES: u64 = 60;
+/// Processes beyond those that may be started that a shell starts if it is not stopped.
+const MORE_PROCESSES: u64 = 40;
+/// Most other processes of the user that make room for as many more in the trial: starting them all takes too long.
+const MAX_OTHERS: u64 = 500;
 /// Processes that show that it could start some.
 const SOME_PROCESSES: u64 = 3;
 
@@ -205,22 +211,40 @@ impl Attack<'_> {
         if works { Ok(Verdict::Kept) } else { Err(free.fault().into()) }
     }
 
+    /// Where no control group counts the processes, the kernel counts all of the user: each that ends meanwhile makes
+    /// room for another.
     fn forks(&self) -> Result<Verdict, TrialError> {
+        let others = self.others();
         let mut attempt = self.attempt();
         attempt.limits = Limits { processes: self.bounds.processes, ..attempt.limits };
+        let many = Bounds::PROMISED.processes + others.min(MAX_OTHERS) + MORE_PROCESSES;
         let tried = attempt.sh(&format!(
             "sleep 0 || exit 1; i=0; \
-             while [ $i -lt {MANY_PROCESSES} ]; do sleep 5 & i=$((i+1)); echo $i; done"
+             while [ $i -lt {many} ]; do sleep 5 & i=$((i+1)); echo $!; done"
         ))?;
-        let started = tried.count();
+        let started = tried.distinct_lines();
         let met = tried.outcome.ended.limits.contains(&Limit::Processes);
-        if started < SOME_PROCESSES || !met && tried.error.is_empty() && started < MANY_PROCESSES {
+        if started < SOME_PROCESSES || !met && tried.error.is_empty() && started < many {
             let what = "processes were started";
             return Err(TrialError::Early { count: started, what, fault: tried.fault() });
         }
-        // A shell may go on counting after a process could not be started.
-        let all = started >= MANY_PROCESSES && !met && tried.error.is_empty();
-        Ok(broken_if(all, || format!("{started} processes were started")))
+        let most = Bounds::PROMISED.processes + if met { 0 } else { others };
+        if !met && started >= many && started <= most {
+            return Err(TrialError::Unjudged { started, others });
+        }
+        Ok(broken_if(started > most, || {
+            format!("{started} processes were started with a limit of {}", self.bounds.processes)
+        }))
+    }
+
+    /// The processes and threads of the user that programs run as, if the kernel counts them together with new ones.
+    fn others(&self) -> u64 {
+        let owner = unprivileged_owner().filter(|_| self.level != Level::None);
+        match owner {
+            Some((user, _)) => tasks_of(Uid::from_raw(user)),
+            None if self.level == Level::Full => 0,
+            None => tasks_of(rustix::process::getuid()),
+        }
     }
 
     fn fills_disk(&self) -> Result<Verdict, TrialError> {

@@ -23,6 +23,7 @@ mod walk;
 mod warden;
 
 pub(crate) use filter::name_of;
+pub(crate) use tree::tasks_of;
 
 use std::fmt::Display;
 use std::io;

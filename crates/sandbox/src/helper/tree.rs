@@ -103,7 +103,7 @@ pub(super) fn has(process: Pid) -> bool {
 }
 
 /// How many processes and threads a user has.
-pub(super) fn tasks_of(user: Uid) -> u64 {
+pub(crate) fn tasks_of(user: Uid) -> u64 {
     let Ok(entries) = fs::read_dir("/proc") else { return 0 };
     let tasks = entries.filter_map(|entry| {
         let entry = entry.ok()?;

@@ -14,6 +14,7 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("trials_find_every_promise_kept", every_promise_is_kept, CONFINED),
     ("trials_of_an_unconfined_program_find_promises_broken", unconfined, NONE),
     ("trials_with_looser_bounds_find_promises_broken", looser_bounds, CONFINED),
+    ("a_limit_of_processes_that_is_exceeded_is_not_kept", exceeded_processes, FULL),
     ("trials_without_tools_are_none", without_tools, CONFINED),
     ("trials_without_a_target_are_none", without_a_target, FULL),
 ];
@@ -103,6 +104,19 @@ fn looser_bounds(level: Level) -> Result<(), Failed> {
             "cannot fill the disk",
         ]
     );
+    Ok(())
+}
+
+/// More processes than were promised, and fewer than a shell starts that is not stopped.
+fn exceeded_processes(level: Level) -> Result<(), Failed> {
+    let bench = Bench::new(level);
+    let bounds = Bounds { processes: Bounds::PROMISED.processes + 20, ..Bounds::PROMISED };
+    // Where the kernel counts by user, other tests have processes that could make room.
+    let is_told = || -> Result<bool, Failed> {
+        let found = verdicts(&place(&bench)?, level, bounds);
+        Ok(found.contains(&("cannot fork past the limit", "broken")))
+    };
+    assert!(is_told()? || is_told()? || is_told()?);
     Ok(())
 }
 

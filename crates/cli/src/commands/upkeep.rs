@@ -74,6 +74,8 @@ pub(super) fn examine(context: &Context, json: bool) -> Result<u8, Failure> {
         let mut report = machine_readable(&report);
         let exposed = context.app.exposed_files();
         report["exposed_files"] = exposed.iter().map(exposed_words).collect();
+        report["unmasked_keys"] =
+            masking::unmasked(&context.app.config, &context.app.environment).into();
         context.output.json(&report);
     } else {
         context.output.print(&page(&report));
@@ -138,13 +140,13 @@ fn page(report: &Report) -> String {
         let lacks = styled(style::WARN, report.not_promised.join(", "));
         text.push_str(&format!("{:<16}{lacks}\n", "not promised"));
     }
-    let is_measured = report.offers.iter().any(|it| it.name == CONTROL_GROUPS && it.found.is_err());
     for trial in &report.trials {
         let (color, word, detail) = match &trial.verdict {
-            Verdict::Kept if is_measured && trial.promise.contains("memory") => {
-                (style::GOOD, "kept", measured_bound_detail(trial.promise))
+            Verdict::Kept => {
+                let reservation = reservation(report, trial.promise);
+                let detail = reservation.map(|it| format!(" ({it})")).unwrap_or_default();
+                (style::GOOD, "kept", detail)
             }
-            Verdict::Kept => (style::GOOD, "kept", String::new()),
             Verdict::Broken(what) => (style::BAD, "BROKEN", format!(": {}", plain(what))),
             Verdict::Untried(why) => (style::WARN, "not tried", format!(": {}", plain(why))),
         };
@@ -154,11 +156,19 @@ fn page(report: &Report) -> String {
     text
 }
 
-/// What a measured bound on memory leaves open.
-fn measured_bound_detail(promise: &str) -> String {
-    let unseen =
-        if promise.contains("shared") { ", and pages that were dropped are not seen" } else { "" };
-    format!(" (measured: more can be used for a moment{unseen})")
+/// What a promise that is kept without a control group leaves open.
+fn reservation(report: &Report, promise: &str) -> Option<&'static str> {
+    report.offers.iter().find(|it| it.name == CONTROL_GROUPS && it.found.is_err())?;
+    match promise {
+        _ if promise.contains("shared memory") => Some(
+            "measured: more can be used for a moment, and pages that were dropped are not seen",
+        ),
+        _ if promise.contains("memory") => Some("measured: more can be used for a moment"),
+        _ if promise.contains("fork") => Some(
+            "the user's processes count together where programs share the user: those that end make room for more",
+        ),
+        _ => None,
+    }
 }
 
 /// What to do about what is missing; nothing where all that matters is there.
@@ -195,7 +205,10 @@ fn machine_readable(report: &Report) -> serde_json::Value {
         }),
     });
     let trials = report.trials.iter().map(|trial| match &trial.verdict {
-        Verdict::Kept => json!({ "promise": trial.promise, "kept": true }),
+        Verdict::Kept => match reservation(report, trial.promise) {
+            Some(detail) => json!({ "promise": trial.promise, "kept": true, "detail": detail }),
+            None => json!({ "promise": trial.promise, "kept": true }),
+        },
         Verdict::Broken(what) => json!({ "promise": trial.promise, "kept": false, "detail": what }),
         Verdict::Untried(why) => json!({ "promise": trial.promise, "kept": null, "detail": why }),
     });

@@ -267,6 +267,9 @@ fn doctor_names_keys_that_are_too_short_to_be_masked() {
         "warning: values of fewer than 8 bytes are not masked: skills.entries.demo.env.PIN";
     let folded = outcome.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(folded.contains(warning), "{outcome}");
+    let report = env.run(["doctor", "--json"]).stdout;
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    assert_eq!(report["unmasked_keys"], json!(["skills.entries.demo.env.PIN"]));
 }
 
 #[test]

@@ -113,6 +113,13 @@ pub enum Notice {
     },
     /// A server of the configuration is not used.
     ServerUnused(McpServerFault),
+    /// A program was allowed in advance of which only harmless uses are covered.
+    HarmlessUsesAllowed {
+        /// The pattern as it was written.
+        pattern: String,
+        /// What the program can do beyond them, as a sentence without a period.
+        beyond: String,
+    },
     /// A tool was allowed in advance whose server is not used.
     UnknownToolServer {
         /// The pattern as it was written.

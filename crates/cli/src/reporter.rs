@@ -100,6 +100,10 @@ fn notice_words(notice: &Notice) -> (&'static str, String) {
         Notice::ServerUnused(fault) => {
             format!("the server `{}` is not used: {}", fault.name, fault.fault)
         }
+        Notice::HarmlessUsesAllowed { pattern, beyond } => format!(
+            "`--yes-to {pattern}` covers only uses that are known to be harmless ({}); `--yes-to '{pattern} REGEX'` names others",
+            plain(beyond)
+        ),
         Notice::UnknownToolServer { pattern, server } => {
             format!("`--yes-to {pattern}`: no tools of a server `{server}` are used")
         }

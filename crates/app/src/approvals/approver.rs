@@ -116,10 +116,16 @@ fn entry(app: &App, id: String, text: &str) -> Result<Entry, AppError> {
         Some(PreapprovalFault::TooWild)
     } else if !entry.is_readable() {
         Some(PreapprovalFault::Unreadable)
-    } else if let EntryCoverage::Nothing { because } = app.coverage(&entry)? {
-        Some(PreapprovalFault::CoversNothing { because })
     } else {
-        None
+        match app.coverage(&entry)? {
+            EntryCoverage::Nothing { because } => Some(PreapprovalFault::CoversNothing { because }),
+            EntryCoverage::KnownUses { beyond } => {
+                let pattern = text.to_owned();
+                app.reporter.notice(&Notice::HarmlessUsesAllowed { pattern, beyond });
+                None
+            }
+            _ => None,
+        }
     };
     match fault {
         None => Ok(entry),

@@ -77,6 +77,9 @@ fn without_a_terminal_only_what_was_allowed_runs() {
     2 | error: `--yes-to uname (`: what follows the program is no regular expression
     hint: it must match all arguments together, such as `status( --short)?`
     ");
+    let little = on_host(&env, &["--yes-to", "git"]).stderr;
+    let said = "note: `--yes-to git` covers only uses that are known to be harmless (`git`: with other options or subcommands it can run programs and change files); `--yes-to 'git REGEX'` names others";
+    assert!(little.contains(said), "{little}");
     let unknown = on_host(&env, &["--yes-to", "deploy"]);
     assert_snapshot!(format!("{} | {}", unknown.code, unknown.stderr), @"
     2 | error: `--yes-to deploy` allows nothing: no table says what the arguments of `deploy` can make it do

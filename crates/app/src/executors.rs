@@ -22,6 +22,7 @@ use crate::app::App;
 use crate::error::AppError;
 use crate::grants::{MEBIBYTE, asked_by};
 use crate::state::StateError;
+use crate::state::privacy::make_private_folder;
 
 /// The folder where root has what programs must come to that run as another user.
 const SHARED: &str = "/var/lib/metier";
@@ -42,20 +43,19 @@ impl App {
             return Workspaces::open(&folder, &content)
                 .map_err(|source| StateError::WorkspaceFolder { folder, source }.into());
         }
-        if is_root_without_mounts()
-            && way::barred(&usual).is_some()
-            && let Ok(workspaces) =
-                shared_folder(&usual).and_then(|it| Workspaces::open(&it, &content))
-        {
-            return Ok(workspaces);
+        if is_root_without_mounts() {
+            // The state directory closes the way, so it must be there when the way is looked at.
+            make_private_folder(state).map_err(|error| self.state_error(error))?;
+            if way::barred(&usual).is_some()
+                && let Ok(workspaces) =
+                    shared_folder(&usual).and_then(|it| Workspaces::open(&it, &content))
+            {
+                return Ok(workspaces);
+            }
         }
         Workspaces::open(&usual, &content).map_err(|error| self.state_error(error).into())
     }
 
-    /// Opens the store of artifacts.
-    ///
-    /// # Errors
-    ///
     /// Returns the folders in which workspaces may lie, beside that of the state directory.
     pub(crate) fn workspace_folders(&self) -> impl Iterator<Item = PathBuf> {
         let named = self.config.workspace.folder.as_deref();
@@ -63,6 +63,10 @@ impl App {
         named.into_iter().chain([PathBuf::from(SHARED)])
     }
 
+    /// Opens the store of artifacts.
+    ///
+    /// # Errors
+    ///
     /// When the state directory cannot be used.
     pub fn artifacts(&self) -> Result<DirectoryStore, AppError> {
         let folder = self.environment.state().join("artifacts");

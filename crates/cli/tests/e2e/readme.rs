@@ -1,6 +1,10 @@
 //! What the README promises to somebody who has nothing but the README.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use metier_testkit::as_root_of_a_container;
 
 use crate::environment;
 
@@ -27,4 +31,24 @@ fn the_first_command_of_the_readme_makes_a_file_with_a_bundled_skill() {
     let folder = told.iter().find_map(|line| line.strip_prefix("in [HOME]/")).expect("a folder");
     let chart = env.home().join(folder).join("out/by_region.svg");
     assert!(fs::read_to_string(chart).expect("a chart").starts_with("<svg"));
+}
+
+/// Everybody may pass this home until the first command makes the state directory in it.
+#[test]
+fn the_first_command_of_root_in_a_container_runs_like_later_ones() {
+    if metier_sandbox::unprivileged_owner().is_none() {
+        return;
+    }
+    let env = environment().with_variable("PATH", "/usr/local/bin:/usr/bin:/bin");
+    let env = env.through(&as_root_of_a_container());
+    for folder in [env.root(), env.home(), env.project()] {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).expect("a folder of ours");
+    }
+    let outcome = env.run(first_command());
+    let usual = env.home().join(".metier/workspaces").display().to_string();
+    let folder = Path::new("/var/lib/metier").join(usual.replace('/', "%2f"));
+    let is_shared = folder.is_dir();
+    let _other_place = fs::remove_dir_all(&folder);
+    let _used_by_others = fs::remove_dir("/var/lib/metier");
+    assert!(is_shared && outcome.stderr.contains("workspace://out/by_region.svg"), "{outcome}");
 }

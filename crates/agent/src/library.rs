@@ -29,7 +29,8 @@ const MEBIBYTE: u64 = 1 << 20;
 ///   something has changed.
 /// - [`tree`](Self::tree) and [`run_settings`](Self::run_settings) are called on a thread of the runtime. They may read a
 ///   disk and do not wait for a network, except `tree` of a skill of another server, which gets a thread of its own.
-/// - A tree is what its digest says. What was staged under a digest is never compared again.
+/// - A tree is what its digest says. What was staged under a digest is used again after it was compared
+///   with the entries of the tree, and what was changed is taken from the tree once more.
 /// - The words of an error are read by the model, or by the person who asked for the skill, so they say what to do.
 /// - Both are asked for skills of the snapshot that may be used, and for no others. Which those are was decided when the
 ///   snapshot was built. Files may have changed since: a tree of an entry with `trusted_files` has those files, which

@@ -66,7 +66,7 @@ impl App {
     ) -> Result<Self, AppError> {
         let environment = Environment::new(state, folder);
         let (principal, reporter) = (Principal::local(), Arc::new(SilentReporter));
-        Self::open(AppOptions { environment, principal, reporter })
+        Self::open(AppOptions { environment, principal, reporter, secrets: Vec::new() })
     }
 
     /// Loads the configuration and collects the keys to mask.

@@ -64,7 +64,7 @@ impl Default for OfflineWording {
 #[non_exhaustive]
 pub enum ModelChoiceError {
     /// Its address is not known.
-    #[error("`models.providers.{provider}.base_url` is not set")]
+    #[error("the address of the provider `{provider}` is not set")]
     NoAddress {
         /// The provider.
         provider: String,

@@ -98,6 +98,8 @@ pub enum SkillAdvice {
     },
     /// Move a skill into its root, or allow the place that its link leads to.
     AllowLinkTarget,
+    /// Move skills into their project, or allow the place that the link of their folder leads to.
+    AllowFolderLinkTarget,
     /// Change the entry of the configuration that a skill does not get, or the name of the skill.
     CorrectEntry {
         /// The key of the entry.
@@ -181,6 +183,8 @@ impl Display for SkillAdvice {
                 }
                 formatter.write_str(if *is_for_system { ", for all users" } else { "" })
             }
+            Self::AllowFolderLinkTarget => formatter
+                .write_str("move the skills into the project, or allow the target of the link"),
             Self::AllowLinkTarget => {
                 formatter.write_str("move the skill into the root, or allow the target of the link")
             }

@@ -72,8 +72,6 @@ pub(super) const EXEMPTIONS: &[Exemption] = &[
     exempt("config", FrontEndRule::Setting, "settings are what it is about"),
     exempt("sandbox", FrontEndRule::Output, "a child may inherit the streams of the program"),
     exempt("serve", FrontEndRule::Output, "it asks whether its output is read"),
-    exempt("serve", FrontEndRule::Command, "its advice is still in words"),
-    exempt("serve", FrontEndRule::Setting, "its advice is still in words"),
     exempt("agent", FrontEndRule::Command, "its advice is still in words"),
     exempt("agent", FrontEndRule::Setting, "its advice is still in words"),
 ];

@@ -25,7 +25,7 @@ pub enum ApprovalSettingsError {
         rule: ProgramPatternRule,
     },
     /// A trusted folder is not a whole path.
-    #[error("`approvals.trusted_dirs` has `{folder}`, which is no whole path")]
+    #[error("the trusted folder `{folder}` is no whole path")]
     TrustedFolder {
         /// The folder as it is written.
         folder: String,

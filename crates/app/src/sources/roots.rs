@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use metier_config::Config;
+use metier_skill::advice::SkillAdvice;
 use metier_skill::diagnostic::Code;
 use metier_skill::discover::{Absence, Links, Root, Source, find_plugins};
 use metier_skill::problem::Problem;
@@ -272,9 +273,7 @@ fn leads_outside(folder: &Path, project: &Path, also: &[PathBuf]) -> bool {
 
 fn link_outside(folder: &Path) -> Problem {
     let message = "the folder is a link that leads outside the project, and is not searched";
-    Problem::new(Code::LinkOutside, folder, message).help(
-        "move the skills into the project, or add the target to `skills.allow_symlink_targets`",
-    )
+    Problem::new(Code::LinkOutside, folder, message).advise(SkillAdvice::AllowFolderLinkTarget)
 }
 
 /// A path with links resolved, for the person's own folders: a home may be reached through a link.

@@ -112,6 +112,10 @@ pub(crate) fn words(advice: &SkillAdvice) -> String {
             }
             text
         }
+        SkillAdvice::AllowFolderLinkTarget => {
+            "move the skills into the project, or add the target to `skills.allow_symlink_targets`"
+                .to_owned()
+        }
         SkillAdvice::AllowLinkTarget => {
             "move the skill into the root, or add its target to `skills.allow_symlink_targets`"
                 .to_owned()

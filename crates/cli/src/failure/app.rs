@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use metier_app::approvals::{ApprovalSettingsError, PreapprovalFault};
 use metier_app::grants::GrantError;
 use metier_app::library::lookup::SkillLookupError;
+use metier_app::models::ModelChoiceError;
 use metier_app::servers::{ToolNameError, ToolServerProblem};
 use metier_app::sources::archives::ArchiveSourceError;
 use metier_app::sources::remote::{FetchedSkillError, RemoteSkillError, ServerFlagError};
@@ -80,6 +81,15 @@ impl From<&AppError> for Failure {
                 let why = ProblemText::of(problem).message;
                 Self::new(format!("`{name}` was found and cannot be used: {place}: {why}"))
                     .advised(error)
+            }
+            E::ModelChoice(ModelChoiceError::NoAddress { provider }) => {
+                Self::new(format!("`models.providers.{provider}.base_url` is not set"))
+                    .advised(error)
+            }
+            E::Approval(ApprovalSettingsError::TrustedFolder { folder }) => {
+                let message =
+                    format!("`approvals.trusted_dirs` has `{folder}`, which is no whole path");
+                Self::new(message).advised(error)
             }
             E::Grant(_) => Self::brief(error).advised(error),
             _ => Self::of(error).advised(error),

@@ -57,7 +57,7 @@ fn state(sheet: &mut Sheet) {
 }
 
 fn trust(sheet: &mut Sheet) {
-    let root = || PathBuf::from("/home/ada/shop");
+    let root = || PathBuf::from("/home/ada/project");
     let errors = [
         ProjectTrustError::NoFolder { folder: root(), source: system(ErrorKind::NotFound) },
         ProjectTrustError::StateDirectory,

@@ -5,6 +5,7 @@
 //! trusted as they were at the start are digested when they are used first (`untouched.rs`).
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -157,7 +158,7 @@ impl ChangedSkill {
 impl FirstLook {
     /// Says that the first look is over: whatever is found later was not there.
     pub fn end(&self) {
-        if !lock(&self.0.shelves).is_empty() {
+        if lock(&self.0.shelves).values().any(Option::is_some) {
             self.0.start.pass();
         }
         self.0.is_over.store(true, Ordering::Relaxed);
@@ -190,11 +191,13 @@ impl FirstLook {
         }
         let folder = found.folder();
         let (header, shelf) = (found.digest?, self.shelf(folder.parent()?)?);
-        if lock(&self.0.seen).contains_key(folder.as_os_str()) {
-            return None;
+        match lock(&self.0.seen).entry(folder.as_os_str().to_owned()) {
+            Entry::Occupied(_) => None,
+            Entry::Vacant(unseen) => {
+                let skill = UntouchedSkill { file: found.file.clone(), header, shelf, start };
+                Some(unseen.insert(TrustedFiles::untouched(skill)).clone())
+            }
         }
-        let skill = UntouchedSkill { file: found.file.clone(), header, shelf, start };
-        Some(self.add(folder, TrustedFiles::untouched(skill)))
     }
 
     fn shelf(&self, folder: &Path) -> Option<SkillShelf> {

@@ -45,7 +45,7 @@ fn a_list_of_addresses(bench: &Bench) -> Result<(), Failed> {
         // It cannot be kept, so nothing runs.
         let refused = bench.run(json!({"skill": "demo", "command": "echo ran > out/ran"}));
         let told = refused.expect_err("it is refused").to_string();
-        assert!(told.contains("set `none` or `host`"), "{told}");
+        assert!(told.contains("allow no network, or that of the host"), "{told}");
         assert!(!bench.workspace().join("out/ran").exists());
         return Ok(());
     }

@@ -124,6 +124,7 @@ fn policy(number: impl Fn(usize) -> usize, lines: [&str; 4]) -> Policy {
             own: vec!["/own".into()],
             session: vec!["/own/session".into()],
             homes: vec!["/home".into()],
+            skills: vec!["/skills".into()],
             programs: vec!["/usr/bin".into()],
         },
     }

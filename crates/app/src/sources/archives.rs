@@ -1,6 +1,6 @@
 //! Roots that are archives: fetched by `net`, unpacked by `skill`, kept by address in a cache.
 //!
-//! [`fetch`] brings copies up to date, over the network; [`locate`] uses them as they are.
+//! `fetch` brings copies up to date, over the network; `locate` uses them as they are.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

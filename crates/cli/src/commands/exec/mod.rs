@@ -33,14 +33,16 @@ struct Answer<'a> {
 
 /// Runs a command of a skill.
 pub(super) fn run(arguments: &ExecArgs, context: &Context) -> Result<u8, Failure> {
-    let snapshot = context.library(&arguments.sources)?;
-    if !arguments.json {
-        context.report(&snapshot.problems);
-    }
-    let (request, readable_files) = request::read(arguments, context)?;
-    let (session, executor) = (arguments.session.clone(), arguments.executor);
-    let exec = ExecRequest { request, readable_files, session, executor };
-    let prepared = block_on(async { Ok(context.app.prepare_exec(&snapshot, exec).await?) })?;
+    let prepared = block_on(async {
+        let snapshot = context.app.library(&arguments.sources.selection()).await?;
+        if !arguments.json {
+            context.report(&snapshot.problems);
+        }
+        let (request, readable_files) = request::read(arguments, context)?;
+        let (session, executor) = (arguments.session.clone(), arguments.executor);
+        let exec = ExecRequest { request, readable_files, session, executor };
+        Ok(context.app.prepare_exec(&snapshot, exec).await?)
+    })?;
     let (entry, request) = (prepared.entry.clone(), &prepared.order.request);
     let state = context.app.environment.state();
     let failed = FailedRun { skill: entry.name.as_str(), entry_key: &entry.entry_key, state };

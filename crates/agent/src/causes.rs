@@ -3,7 +3,7 @@
 use std::error::Error;
 
 /// Returns the text of an error, followed by those of its causes that it does not have itself.
-pub(crate) fn with_causes(error: &(dyn Error + 'static)) -> String {
+pub fn with_causes(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

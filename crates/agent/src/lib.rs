@@ -64,7 +64,7 @@ mod attach;
 mod begin;
 pub mod block;
 mod calls;
-mod causes;
+pub mod causes;
 pub mod changes;
 mod choice;
 mod compact;

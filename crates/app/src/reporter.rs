@@ -1,8 +1,8 @@
 //! What an [`App`](crate::App) tells a person while it works: notices, findings and progress.
 
-use std::error::Error as _;
 use std::fmt;
 
+use metier_agent::causes::with_causes;
 use metier_config::ConfigError;
 use metier_skill::problem::Problem;
 
@@ -25,7 +25,7 @@ pub trait Reporter: fmt::Debug + Send + Sync {
 
     /// Returns an error in the words of this front end, for a finding or a message to a model that has to name it.
     fn wording(&self, error: &AppError) -> ErrorWording {
-        ErrorWording { message: error_chain(error), hint: None }
+        ErrorWording { message: with_causes(error), hint: None }
     }
 
     /// Returns the action that resolves an error in a configuration file, in the words of this front end.
@@ -181,18 +181,4 @@ impl Reporter for SilentReporter {
 
 impl OngoingActivity for SilentReporter {
     fn update(&self, _: &Activity) {}
-}
-
-/// Returns an error with its causes, in one line.
-fn error_chain(error: &AppError) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let why = error.to_string();
-        if !text.ends_with(&why) {
-            text = format!("{text}: {why}");
-        }
-        cause = error.source();
-    }
-    text
 }

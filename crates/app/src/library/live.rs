@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::error::AppError;
 use crate::reporter::{Activity, ErrorWording, Notice, SilentReporter, WatchLimit};
 use crate::sources::SourceSelection;
-use crate::sources::remote::NetworkSources;
+use crate::sources::remote::{NetworkSources, SkillOffers};
 use crate::sources::roots::SourceRoots;
 
 /// How long nothing is watched: a client waits for a first answer, and looking at every folder would take its
@@ -84,9 +84,7 @@ impl SkillLibrary {
         let is_over = Arc::new(AtomicBool::new(false));
         let watch = LibraryWatch { is_over: Arc::clone(&is_over) };
         if !self.app.servers.is_empty() {
-            let (library, sources) = (Arc::clone(self), sources.clone());
-            let changed = changed.clone();
-            tokio::spawn(async move { library.ask(&sources, &changed).await });
+            tokio::spawn(Arc::clone(self).ask(sources.clone(), changed.clone()));
         }
         let (library, sources) = (Arc::clone(self), sources.clone());
         thread::spawn(move || {
@@ -96,10 +94,24 @@ impl SkillLibrary {
         watch
     }
 
-    /// Asks servers what they offer, and reports what is wrong with it.
-    async fn ask(&self, sources: &SourceSelection, changed: &(dyn Fn() + Send + Sync)) {
+    /// Asks servers what they offer, and looks for skills with it. Looking reads the disk, and may wait for another look
+    /// to end, so it has a thread of its own.
+    async fn ask(
+        self: Arc<Self>,
+        sources: SourceSelection,
+        changed: impl Fn() + Send + Sync + 'static,
+    ) {
         // What could be read once cannot be wrong now: the selection and the configuration are those of the beginning.
-        let Ok(offers) = self.app.ask_servers(sources, &SilentReporter).await else { return };
+        let Ok(offers) = self.app.ask_servers(&sources, &SilentReporter).await else { return };
+        let looking = tokio::task::spawn_blocking(move || {
+            self.look_with(offers, &sources, &changed);
+        });
+        // It fails only with the runtime.
+        let _ended = looking.await;
+    }
+
+    /// Looks for skills with what servers offer now, and reports what is wrong with that.
+    fn look_with(&self, offers: SkillOffers, sources: &SourceSelection, changed: &dyn Fn()) {
         let mut known = self.published.current().problems.clone();
         self.report_new(&offers.problems, &mut known);
         self.network.lock().unwrap_or_else(PoisonError::into_inner).offers = offers;

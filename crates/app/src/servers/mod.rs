@@ -19,7 +19,7 @@ use metier_net::{Client, ClientOptions};
 use metier_skill::files::Digest;
 use thiserror::Error;
 
-pub use tools::{ToolServer, ToolServerProblem, ToolServers, error_words};
+pub use tools::{ToolServer, ToolServerProblem, ToolServers};
 
 use crate::app::App;
 use crate::error::AppError;

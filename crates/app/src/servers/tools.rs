@@ -4,13 +4,13 @@
 //! not answer costs its time once and is a problem to be told, and the others work. A connection that ended is made
 //! anew once before a server counts as gone.
 
-use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::join_all;
 use metier_agent::Stop;
+use metier_agent::causes::with_causes;
 use metier_agent::foreign::{
     Definition, Foreign, ForeignCall, Listing, ToolDefinitionError, is_like,
 };
@@ -110,7 +110,7 @@ impl ToolServers {
     }
 
     fn text_of(&self, problem: ToolServerProblem) -> String {
-        let text = error_words(&problem);
+        let text = with_causes(&problem);
         match self.reporter.wording(&problem.into()).hint {
             Some(hint) => format!("{text}; {hint}"),
             None => text,
@@ -192,7 +192,7 @@ impl Foreign for ToolServers {
         };
         let connection = match connection {
             Ok(connection) => connection,
-            Err(error) => return Answer::error(error_words(&error)),
+            Err(error) => return Answer::error(with_causes(&error)),
         };
         let mut progress = |it: McpCallProgress| {
             let total = it.total.map(|total| format!("/{total}")).unwrap_or_default();
@@ -212,9 +212,9 @@ impl Foreign for ToolServers {
         }
         Answer::error(match error {
             McpClientError::Stopped { .. } => format!("the user stopped this{UNKNOWN}"),
-            McpClientError::Silent { .. } => format!("{}{UNKNOWN}", error_words(&error)),
-            error if is_over(&error) => format!("{}{UNKNOWN}", error_words(&error)),
-            error => error_words(&error),
+            McpClientError::Silent { .. } => format!("{}{UNKNOWN}", with_causes(&error)),
+            error if is_over(&error) => format!("{}{UNKNOWN}", with_causes(&error)),
+            error => with_causes(&error),
         })
     }
 
@@ -280,19 +280,4 @@ fn is_over(error: &McpClientError) -> bool {
 
 fn defined(server: &str, McpTool { name, description, schema }: McpTool) -> Definition {
     Definition { server: server.to_owned(), name, description, schema }
-}
-
-/// Returns the text of an error with those of its causes that it does not repeat.
-pub fn error_words(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let why = error.to_string();
-        // Some say themselves what caused them.
-        if !text.contains(&why) {
-            text.push_str(&format!(": {why}"));
-        }
-        cause = error.source();
-    }
-    text
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use metier_agent::Foreign;
-use metier_app::servers::{McpServer, McpServerFault, McpServers, error_words};
+use metier_agent::causes::with_causes;
+use metier_app::servers::{McpServer, McpServerFault, McpServers};
 use metier_mcp::{McpClientError, McpToolList, McpTransport};
 use metier_skill::catalog::one_line;
 use serde_json::{Value, json};
@@ -86,8 +87,8 @@ fn had(context: &Context) -> Result<BTreeMap<String, Had>, Failure> {
 /// Returns the text of an error with its causes and advice.
 fn server_error_text(error: &McpClientError) -> String {
     match server_advice(error) {
-        Some(advice) => format!("{}; {advice}", error_words(error)),
-        None => error_words(error),
+        Some(advice) => format!("{}; {advice}", with_causes(error)),
+        None => with_causes(error),
     }
 }
 
